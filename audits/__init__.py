@@ -1,0 +1,1 @@
+"""Evidence -> findings. Pure: reads stored evidence and nothing else."""

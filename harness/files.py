@@ -1,0 +1,43 @@
+"""Writing files so that a reader never sees half of one, whatever kills the writer."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from pathlib import Path
+
+from harness.errors import InfraError
+
+
+def atomic_write(path: Path, data: bytes, *, mode: int = 0o644) -> None:
+    """Write *data* to *path* by way of a synced temporary file in the same folder.
+
+    Raises:
+        InfraError: the disk is full, the folder is read-only, or another OS error, named with its remedy.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fd, temporary = tempfile.mkstemp(prefix=f".{path.name[:40]}.", suffix=".tmp", dir=path.parent)
+        try:
+            with os.fdopen(fd, "wb") as handle:
+                handle.write(data)
+                handle.flush()
+                os.fsync(handle.fileno())
+            os.chmod(temporary, mode)  # noqa: PTH101 - the descriptor is closed, the name is ours
+            os.replace(temporary, path)  # noqa: PTH105
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise storage_error(path, error) from error
+
+
+def storage_error(path: Path, error: OSError) -> InfraError:
+    """One line for a failed write: what failed and what to do about it."""
+    where = str(path)
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return InfraError(where, "the disk is full", "free some space (`trialbox gc` helps), then `trialbox run --resume latest`")
+    if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
+        return InfraError(where, "the state folder can't be written", "point TRIALBOX_HOME at a writable folder")
+    return InfraError(where, error.strerror or str(error), "check the state folder")

@@ -1,0 +1,1 @@
+"""The command `trialbox`: composes the other rooms and shows progress."""
