@@ -88,7 +88,7 @@ def describe(api: docker.APIClient) -> EngineInfo:
     components = " ".join(str(part.get("Name", "")) for part in version.get("Components") or ())
     podman = "podman" in components.lower() or "podman" in str(info.get("Name", "")).lower()
     kernel = str(info.get("KernelVersion", "unknown"))
-    address = str(api.base_url)
+    address = _address(api)
     return EngineInfo(
         kind=EngineKind.PODMAN if podman else EngineKind.DOCKER,
         version=str(version.get("Version", "unknown")),
@@ -104,5 +104,12 @@ def describe(api: docker.APIClient) -> EngineInfo:
         cpus=int(info.get("NCPU", 0)),
         memory_bytes=int(info.get("MemTotal", 0)),
         root_dir=str(info.get("DockerRootDir", "unknown")),
-        same_kernel=sys.platform == "linux" and kernel == os.uname().release and "unix" in address,
+        same_kernel=sys.platform == "linux" and kernel == os.uname().release and address.startswith("unix:"),
     )
+
+
+def _address(api: docker.APIClient) -> str:
+    """The socket or URL behind the client; the SDK hides a unix socket behind a placeholder URL."""
+    adapter = api.adapters.get("http+docker://")
+    path = getattr(adapter, "socket_path", None)
+    return f"unix:{path}" if path else str(api.base_url)

@@ -1,0 +1,273 @@
+"""One container, from its spec to its removal: the only place that creates containers for candidates.
+
+A sandbox starts with a holding process, is proved sealed (``seal.py``), and only then runs programs. Nothing survives
+``destroy``; what must outlive a solver lives in a volume that another container, the keeper, also holds.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from docker.errors import APIError, NotFound
+
+from harness.engine import cgroup, exec, seal
+from harness.engine.cgroup import NO_USE, Cgroup, ResourceUse
+from harness.engine.client import LABEL, Engine, engine_errors
+from harness.engine.exec import ExecResult
+from harness.engine.seal import SealFacts
+from harness.engine.spec import SandboxSpec, VolumeMount
+from harness.errors import InfraError
+
+STATE_LABEL = "trialbox.state"
+"""Whose leftover it is: the digest of the state folder that the run belongs to."""
+ROLE_LABEL = "trialbox.role"
+
+# The first process reaps what the candidate orphans, so that zombies do not eat the pids limit. It can't be killed from
+# inside (the kernel shields a namespace's first process), and it costs two pids.
+_HOLD = ("sh", "-c", "while :; do sleep 86400 & wait $!; done")
+_KILL_GRACE_S = 5.0
+
+
+def opaque_name() -> str:
+    """A random name; nothing inside a container can tell the task, the solver or the run."""
+    return "tb-" + secrets.token_hex(8)
+
+
+class Volumes:
+    """Capped tmpfs volumes, created together and removed together."""
+
+    def __init__(self, engine: Engine, owner: str, mounts: Sequence[VolumeMount]) -> None:
+        self._engine = engine
+        self._names: list[str] = []
+        try:
+            for mount in mounts:
+                options = (
+                    f"size={mount.size_mb}m,nr_inodes={mount.inodes},uid={mount.uid},gid={mount.uid},"
+                    f"mode={mount.mode},nosuid,nodev"
+                )
+                with engine_errors("volume"):
+                    engine.api.create_volume(
+                        mount.volume,
+                        driver="local",
+                        driver_opts={"type": "tmpfs", "device": "tmpfs", "o": options},
+                        labels={LABEL: "1", STATE_LABEL: owner},
+                    )
+                self._names.append(mount.volume)
+        except BaseException:
+            self.remove()
+            raise
+
+    def remove(self) -> None:
+        """Remove them; their containers must be gone."""
+        for name in self._names:
+            try:
+                with engine_errors("volume"):
+                    self._engine.api.remove_volume(name, force=True)
+            except InfraError as error:
+                if not isinstance(error.__cause__, NotFound):
+                    raise
+        self._names.clear()
+
+
+class Sandbox:
+    """A running, sealed container.
+
+    Args:
+        engine: where to run it.
+        spec: what it is.
+        owner: the state folder's digest, for the label by which leftovers are found.
+
+    Raises:
+        GateError: the engine does not enforce what the spec asks; the container is gone again.
+        InfraError: it could not be created or started.
+    """
+
+    def __init__(self, engine: Engine, spec: SandboxSpec, owner: str) -> None:
+        self.engine = engine
+        self.spec = spec
+        self.id = _create(engine, spec, owner)
+        self._group: Cgroup | None = None
+        try:
+            with engine_errors("container"):
+                engine.api.start(self.id)
+            self.seal = self._prove_sealed()
+        except BaseException:
+            self.destroy()
+            raise
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        self.destroy()
+
+    def _prove_sealed(self) -> SealFacts:
+        with engine_errors("container"):
+            state: dict[str, Any] = self.engine.api.inspect_container(self.id)["State"]
+        if not state["Running"]:
+            raise InfraError("container", f"ended at once: {state.get('Error') or state['ExitCode']}", "see `trialbox doctor`")
+        pid = int(state["Pid"])
+        try:
+            if not self.engine.info.same_kernel:
+                raise LookupError("the engine runs on another kernel")
+            self._group = Cgroup(pid, self.id)
+            facts = seal.read_on_host(pid, self._group)
+        except LookupError:
+            self._group = None
+            answer = self.run(seal.READ_INSIDE, timeout_s=30, max_output=1 << 20)
+            facts = seal.parse_inside(answer.stdout.decode("utf-8", "replace"))
+        seal.check(self.spec, facts, swap_on_host=_host_has_swap())
+        return facts
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: bytes | Iterator[bytes] = b"",
+        timeout_s: float,
+        max_output: int,
+        user: str | None = None,
+        workdir: str | None = None,
+        env: Mapping[str, str] | None = None,
+        consume: Callable[[bytes], None] | None = None,
+    ) -> ExecResult:
+        """Run a program in it (see :func:`harness.engine.exec.run`)."""
+        return exec.run(
+            self.engine,
+            self.id,
+            argv,
+            user=user or self.spec.user,
+            workdir=workdir or self.spec.workdir,
+            env=env or {},
+            stdin=stdin,
+            timeout_s=timeout_s,
+            max_output=max_output,
+            consume=consume,
+        )
+
+    def put(self, folder: str, archive: bytes) -> None:
+        """Unpack a tar made by the harness into *folder*, which must lie on a volume.
+
+        Raises:
+            InfraError: the engine refused, which includes a tree larger than the volume.
+        """
+        with engine_errors(f"unpacking into {folder}"):
+            self.engine.api.put_archive(self.id, folder, archive)
+
+    def usage(self) -> ResourceUse:
+        """What it used until now; unavailable where the engine's kernel is not this host's."""
+        return self._group.usage() if self._group else NO_USE
+
+    def destroy(self) -> None:
+        """Kill everything in it and remove it. Calling it again does nothing."""
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                self.engine.api.remove_container(self.id, force=True, v=False)
+                return
+            except NotFound:
+                return
+            except APIError as error:
+                if "already in progress" not in str(error.explanation) and time.monotonic() > deadline:
+                    raise InfraError(f"container {self.id[:12]}", "could not be removed", "restart the engine") from error
+                self._kill_on_host()
+                time.sleep(0.2)
+            except OSError as error:  # requests' errors are OSErrors: the engine is away or slow
+                if time.monotonic() > deadline:
+                    with engine_errors("container"):
+                        raise ConnectionError(str(error)) from error
+                self._kill_on_host()
+                time.sleep(0.2)
+
+    def _kill_on_host(self) -> None:
+        """When the engine can't kill it: lift what keeps processes from dying, then signal each one."""
+        if self._group is None:
+            return
+        self._group.lift_limits()
+        for pid in self._group.processes():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+
+
+def _create(engine: Engine, spec: SandboxSpec, owner: str) -> str:
+    api = engine.api
+    mounts = [
+        *(
+            {"Type": "volume", "Source": volume.volume, "Target": volume.target, "ReadOnly": volume.read_only}
+            for volume in spec.volumes
+        ),
+        *(
+            {"Type": "bind", "Source": bind.source, "Target": bind.target, "ReadOnly": bind.read_only}
+            for bind in spec.binds
+        ),
+    ]
+    with engine_errors("container"):
+        made: dict[str, Any] = api.create_container(
+            spec.image,
+            command=list(_HOLD[1:]),
+            entrypoint=[_HOLD[0]],
+            hostname=secrets.token_hex(6),
+            user=spec.user,
+            working_dir="/",
+            environment=dict(spec.env),
+            name=opaque_name(),
+            labels={LABEL: "1", STATE_LABEL: owner, ROLE_LABEL: spec.role.value},
+            network_disabled=True,
+            host_config=api.create_host_config(
+                network_mode="none",
+                read_only=True,
+                cap_drop=["ALL"],
+                cap_add=list(spec.cap_add),
+                security_opt=["no-new-privileges"],
+                mem_limit=spec.memory_mb << 20,
+                memswap_limit=spec.memory_mb << 20,
+                pids_limit=spec.pids,
+                cpuset_cpus=spec.cpuset or None,
+                tmpfs={"/tmp": f"rw,exec,nosuid,nodev,mode=1777,size={spec.tmp_mb}m,nr_inodes=10000"},
+                shm_size=16 << 20,
+                mounts=mounts,
+                log_config={"Type": "none", "Config": {}},
+                ipc_mode="private",
+                ulimits=[{"Name": "core", "Soft": 0, "Hard": 0}],
+            ),
+        )
+    return str(made["Id"])
+
+
+def reap(engine: Engine, owner: str) -> int:
+    """Remove every container and volume that carries *owner*'s label: what a killed run left behind.
+
+    The caller holds the state folder's lock, so nothing of this owner is alive.
+
+    Returns:
+        how many things were removed.
+    """
+    removed = 0
+    label = {"label": f"{STATE_LABEL}={owner}"}
+    with engine_errors("reaping"):
+        for container in engine.api.containers(all=True, filters=label):
+            engine.api.remove_container(container["Id"], force=True)
+            removed += 1
+        for volume in engine.api.volumes(filters=label)["Volumes"] or ():
+            engine.api.remove_volume(volume["Name"], force=True)
+            removed += 1
+    return removed
+
+
+def _host_has_swap() -> bool:
+    try:
+        return len(Path("/proc/swaps").read_text().splitlines()) > 1
+    except OSError:
+        return True  # not Linux: the engine's kernel is elsewhere and its swap unknown
+
+
+__all__ = ["Sandbox", "Volumes", "cgroup", "opaque_name", "reap"]

@@ -1,0 +1,182 @@
+"""What each stage of an attempt leaves: one record a stage, in order, with its bytes in the store.
+
+Everything after an attempt (audit, score, report) is a function of these records and the blobs they name.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from harness.digest import Digest
+from harness.energy.records import EnergyRecord
+from harness.engine.cgroup import ResourceUse
+from harness.engine.seal import SealFacts
+from harness.outcomes import Ending, Outcome, Rejection
+from harness.records import BlobRef, Cell, Count, Coverage, ExecutionMode, Limits, Microseconds, Record, TaskRef
+from harness.scan.records import ScanRecord
+
+
+class ChangeKind(StrEnum):
+    """What happened to one path."""
+
+    ADDED = "added"
+    MODIFIED = "modified"
+    DELETED = "deleted"
+
+
+class EntryKind(StrEnum):
+    """What a path is, in the trees we accept."""
+
+    FILE = "file"
+    SYMLINK = "symlink"
+
+
+class Change(Record):
+    """One path that differs from the harness's own base.
+
+    ``path`` is UTF-8, relative, with ``/``. ``content`` holds a file's bytes, or a symlink's target; it is None for a
+    deletion. ``mode`` is 0o644, 0o755 or 0o777 (symlinks).
+    """
+
+    path: str
+    kind: ChangeKind
+    entry: EntryKind
+    mode: int | None
+    content: BlobRef | None
+
+
+class ChangeManifest(Record):
+    """A change as data: sorted by path bytes. Its digest is the patch digest that reproduces."""
+
+    base: Digest
+    """Tree digest of the base it is against."""
+    changes: tuple[Change, ...]
+
+
+class SeedRecord(Record):
+    """What the solver was given: the seed archive (tree and one synthetic commit) and the base's tree digest."""
+
+    archive: BlobRef
+    base: Digest
+
+
+class GroupKind(StrEnum):
+    """What a group of checks is for: new behaviour, or behaviour that must stay."""
+
+    BEHAVIOUR = "behaviour"
+    REGRESSION = "regression"
+
+
+class Trust(StrEnum):
+    """How far a verdict can be believed against a candidate that lies, best first."""
+
+    HOST_HELD = "host_held"
+    """Expected values never entered the container; the host compared observations."""
+    IN_PROCESS = "in_process"
+    """Expectations ran beside the candidate's code, guarded by sentinels; an adaptive candidate could still lie."""
+    EXIT_STATUS = "exit_status"
+    """A command's exit status, which any candidate can choose."""
+
+
+class GroupVerdict(Record):
+    """One group's verdict. ``passed`` only if every check of it passed. ``detail`` is one line for a reader."""
+
+    name: str
+    kind: GroupKind
+    oracle: str
+    trust: Trust
+    passed: bool
+    checks: Count
+    checks_passed: Count
+    detail: str = ""
+
+
+class GradeRecord(Record):
+    """A change graded in a fresh container.
+
+    ``verdicts`` is empty when the change was rejected. ``observations`` holds what came out of the container, for audit
+    and replay; expected values are not in it.
+    """
+
+    verdicts: tuple[GroupVerdict, ...]
+    rejection: Rejection | None = None
+    rejection_detail: str = ""
+    flags: tuple[str, ...] = ()
+    """What was neutralised without a penalty, by name."""
+    observations: BlobRef | None = None
+    graded_tree: Digest | None = None
+    """Digest of the tree as it lay in the grader."""
+    nonce: Digest
+    """Digest of the nonce stamped into the hidden material of this grading."""
+    seal: SealFacts | None = None
+    use: ResourceUse
+    wall_us: Microseconds
+
+
+class SolveRecord(Record):
+    """The solver's run: what it was asked, how it ended, what it used."""
+
+    argv: tuple[str, ...]
+    ending: Ending
+    exit_status: int | None
+    stdout: BlobRef
+    stderr: BlobRef
+    output_dropped: Count
+    started_us: Microseconds
+    wall_us: Microseconds
+    seal: SealFacts
+    use: ResourceUse
+    energy: EnergyRecord
+    transcript: BlobRef | None = None
+
+
+class CaptureRecord(Record):
+    """What the solver left, as a checked stream. ``manifest`` and ``patch`` are None when the tree was rejected."""
+
+    manifest: BlobRef | None
+    patch: BlobRef | None
+    rejection: Rejection | None = None
+    rejection_detail: str = ""
+    entries: Count
+    counted: Count
+    """The independent count of the same tree; equal to ``entries`` unless the tree was rejected half way."""
+    bytes: Count
+    dropped: tuple[str, ...] = ()
+    """Build by-products left behind, by name and count."""
+    flags: tuple[str, ...] = ()
+
+
+class TraceRecord(Record):
+    """One trace channel of an attempt: its coverage and, if any was seen, its hash-chained lines."""
+
+    channel: str
+    coverage: Coverage
+    reason: str
+    lines: BlobRef | None = None
+
+
+class AttemptRecord(Record):
+    """One try of one planned cell, whole. Its blob's digest is what the ledger keeps."""
+
+    schema_version: int = 1
+    plan: Digest
+    cell: Cell
+    attempt_try: Count
+    """Which try of this cell, from 1; earlier tries were interrupted or failed for reasons outside the solver."""
+    task: TaskRef
+    mode: ExecutionMode
+    limits: Limits
+    cpuset: str
+    concurrency: Count
+    outcome: Outcome
+    kind: str
+    """The table's kind (``wall``, ``budget``, ``oom``) or the name of the rejection."""
+    reason: str
+    """One line for a reader; empty when there is nothing to add."""
+    seed: SeedRecord | None = None
+    baseline: GradeRecord | None = None
+    solve: SolveRecord | None = None
+    capture: CaptureRecord | None = None
+    grade: GradeRecord | None = None
+    scan: ScanRecord | None = None
+    traces: tuple[TraceRecord, ...] = ()
