@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import stat
 import tomllib
 from pathlib import Path
 from typing import Any, TypeVar
@@ -32,6 +33,8 @@ def read_bytes(path: Path) -> bytes:
         UserError: it is missing, unreadable or too large.
     """
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise UserError(str(path), "is not a regular file", "put a file there")
         data = path.read_bytes()
     except FileNotFoundError:
         raise UserError(str(path), "is missing", "create it; docs/suites.md says what it holds") from None

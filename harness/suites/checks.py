@@ -1,0 +1,139 @@
+"""What must agree between a task's file and its folders, checked once at load time.
+
+Whether the groups fail on ``before/`` and pass with the reference takes containers: that is admission, not loading.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from harness.errors import UserError
+from harness.suites.groups import PytestGroup
+from harness.suites.task import Candidate, Task
+from harness.suites.tree import Tree
+
+
+def check_task(task: Task) -> None:
+    """Run every check.
+
+    Raises:
+        UserError: the first that fails, naming the file and the remedy.
+    """
+    _fits(task)
+    _visible_tests(task)
+    _hidden_is_used(task)
+    _canaries(task)
+    _candidates(task)
+    for group in task.groups:
+        if isinstance(group, PytestGroup):
+            _pinned_ids(task, group)
+
+
+def _fits(task: Task) -> None:
+    if not task.before:
+        raise UserError(str(task.folder / "before"), "is empty", "put the tree that the solver gets there")
+    limits = task.limits
+    for name, tree in (("before", task.before), *((one.name, one.tree) for one in _all(task))):
+        if tree.size > limits.workspace_mb * 1024**2 or tree.inodes > limits.workspace_inodes:
+            raise UserError(
+                str(task.folder / name),
+                f"{tree.size} bytes and {tree.inodes} inodes don't fit into the workspace",
+                "raise limits.workspace_mb or limits.workspace_inodes",
+            )
+
+
+def _visible_tests(task: Task) -> None:
+    for path in task.visible_tests:
+        if path not in task.before:
+            raise UserError(
+                str(task.folder / "task.toml"), f"visible test {path!r} is not in before/", "correct the path"
+            )
+        if path in task.reference.overlay or path in task.reference.delete:
+            raise UserError(
+                str(task.folder / "reference" / path),
+                "the reference changes a visible test, which is restored before grading",
+                "leave the test alone or take it off the visible tests",
+            )
+
+
+def _hidden_is_used(task: Task) -> None:
+    used = {path.removeprefix("hidden/") for group in task.groups for path in group.hidden_files}
+    for path in sorted(used - task.hidden.keys()):
+        raise UserError(str(task.folder / "hidden" / path), "is missing, though a group names it", "create it")
+    for path in sorted(task.hidden.keys() - used):
+        raise UserError(str(task.folder / "hidden" / path), "is used by no group", "name it in a group or remove it")
+
+
+def _canaries(task: Task) -> None:
+    """The exposure canary is in each hidden file; no canary is in anything else but task.toml."""
+    for group_name, oracle in task.oracles.items():
+        if oracle.canary not in task.canaries[1:]:
+            raise UserError(
+                str(task.folder / "hidden"), f"group {group_name!r}: canary is not the task's", "copy canary.exposure"
+            )
+    for path, entry in task.hidden.items():
+        if not all(canary.encode() in entry.data for canary in task.canaries[1:]):
+            raise UserError(
+                str(task.folder / "hidden" / path), "does not hold the exposure canary", "add canary.exposure to it"
+            )
+    for place, data in _shown(task):
+        if any(canary.encode() in data for canary in task.canaries):
+            raise UserError(f"{task.folder / place}", "holds a canary", "canaries stand in task.toml and hidden/ alone")
+
+
+def _shown(task: Task) -> Iterator[tuple[str, bytes]]:
+    yield "the prompt", task.prompt.encode()
+    trees: list[tuple[str, Tree]] = [("before", task.before), ("reference", task.reference.overlay)]
+    trees += [(f"wrong/{one.name}", one.overlay) for one in task.wrong]
+    for name, tree in trees:
+        for path, entry in tree.items():
+            yield f"{name}/{path}", entry.data
+
+
+def _candidates(task: Task) -> None:
+    known = {one.name for one in task.wrong}
+    folder = task.folder / "wrong"
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path.name not in known:
+            raise UserError(str(path), "has no [[wrong]] entry in task.toml", "add one that says what it gets wrong")
+    seen: dict[Tree, str] = {task.reference.tree: "the reference"}
+    for one in task.wrong:
+        if one.tree in seen:
+            raise UserError(str(folder / one.name), f"is identical to {seen[one.tree]}", "make it wrong in its own way")
+        seen[one.tree] = f"wrong/{one.name}"
+
+
+def _all(task: Task) -> tuple[Candidate, ...]:
+    return (task.reference, *task.wrong)
+
+
+def _pinned_ids(task: Task, group: PytestGroup) -> None:
+    """Each id names a test that its file defines, and each test of the files is pinned."""
+    pinned = {test.split("[")[0] for test in group.ids}
+    defined: set[str] = set()
+    for path, entry in task.hidden_for(group).items():
+        if path.endswith(".py"):
+            try:
+                module = ast.parse(entry.data)
+            except (SyntaxError, ValueError) as error:
+                raise UserError(str(task.folder / "hidden" / path), f"is not Python: {error}", "correct it") from error
+            defined |= {f"{path}::{name}" for name in _tests(module)}
+    for test in sorted(pinned - defined):
+        raise UserError(
+            f"{task.folder / 'task.toml'}: group {group.name}", f"no test {test!r} is defined", "correct ids"
+        )
+    for test in sorted(defined - pinned):
+        raise UserError(
+            f"{task.folder / 'task.toml'}: group {group.name}", f"test {test!r} is not pinned", "add it to ids"
+        )
+
+
+def _tests(module: ast.Module) -> Iterator[str]:
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
+            yield node.name
+        if isinstance(node, ast.ClassDef) and node.name.startswith("Test"):
+            for inner in node.body:
+                if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef) and inner.name.startswith("test"):
+                    yield f"{node.name}::{inner.name}"
