@@ -14,6 +14,7 @@ from harness.engine.seal import SealFacts
 from harness.outcomes import Ending, Outcome, Rejection
 from harness.records import BlobRef, Cell, Count, Coverage, ExecutionMode, Limits, Microseconds, Record, TaskRef
 from harness.scan.records import ScanRecord
+from harness.suites.models import GroupKind, OracleKind, Trust
 
 
 class ChangeKind(StrEnum):
@@ -24,23 +25,15 @@ class ChangeKind(StrEnum):
     DELETED = "deleted"
 
 
-class EntryKind(StrEnum):
-    """What a path is, in the trees we accept."""
-
-    FILE = "file"
-    SYMLINK = "symlink"
-
-
 class Change(Record):
     """One path that differs from the harness's own base.
 
-    ``path`` is UTF-8, relative, with ``/``. ``content`` holds a file's bytes, or a symlink's target; it is None for a
-    deletion. ``mode`` is 0o644, 0o755 or 0o777 (symlinks).
+    ``path`` is relative UTF-8. ``mode`` is 0o644, 0o755 or 0o120000 (a link, whose content is its target), and None with
+    ``content`` for a deletion.
     """
 
     path: str
     kind: ChangeKind
-    entry: EntryKind
     mode: int | None
     content: BlobRef | None
 
@@ -60,30 +53,12 @@ class SeedRecord(Record):
     base: Digest
 
 
-class GroupKind(StrEnum):
-    """What a group of checks is for: new behaviour, or behaviour that must stay."""
-
-    BEHAVIOUR = "behaviour"
-    REGRESSION = "regression"
-
-
-class Trust(StrEnum):
-    """How far a verdict can be believed against a candidate that lies, best first."""
-
-    HOST_HELD = "host_held"
-    """Expected values never entered the container; the host compared observations."""
-    IN_PROCESS = "in_process"
-    """Expectations ran beside the candidate's code, guarded by sentinels; an adaptive candidate could still lie."""
-    EXIT_STATUS = "exit_status"
-    """A command's exit status, which any candidate can choose."""
-
-
 class GroupVerdict(Record):
     """One group's verdict. ``passed`` only if every check of it passed. ``detail`` is one line for a reader."""
 
     name: str
     kind: GroupKind
-    oracle: str
+    oracle: OracleKind
     trust: Trust
     passed: bool
     checks: Count

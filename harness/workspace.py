@@ -1,0 +1,184 @@
+"""A solver's workspace and HOME: capped volumes held by a keeper, so that they outlive the solver.
+
+A tmpfs volume is emptied the moment its last container stops, and an empty folder looks like "everything deleted". The
+keeper is started first, runs nothing of the candidate's, and is the only way in (seed) and out (tree). Its life is the
+proof: while it runs, the volume is the one that was seeded.
+"""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import tempfile
+from types import TracebackType
+from typing import IO
+
+from harness.engine.client import Engine
+from harness.engine.exec import Stop
+from harness.engine.sandbox import Sandbox, Volumes, opaque_name
+from harness.engine.spec import AGENT_UID, AGENT_USER, ROOT_USER, Role, SandboxSpec, VolumeMount
+from harness.errors import InfraError
+from harness.outcomes import Rejection
+from harness.records import Limits
+from harness.suites.tree import EXECUTABLE, LINK, Tree
+from harness.untrusted import CapturedTree, Refused, parse_listing, read_archive, refuse_listing
+
+WORKSPACE = "/workspace"
+HOME = "/home/agent"
+PROMPT_FILE = f"{HOME}/prompt.md"
+
+# The listing comes first and from another program than the archive, so that a tree cut short by either is noticed.
+# GNU tar streams trees that the engine's own archive call silently truncates (at depth 2,046).
+_LIST_AND_STREAM = (
+    r'find . -xdev -mindepth 1 -path ./.git -prune -o -mindepth 1 -printf "%y%d\n" >&2 || exit 9; '
+    "exec tar --create --format=gnu --numeric-owner --one-file-system --anchored --exclude=./.git --file=- ."
+)
+_UNPACK = 'tar --extract --file=- --no-same-owner --preserve-permissions && find . -xdev -mindepth 1 -printf "%y%d\\n"'
+_SPARE_ENTRIES = 4096
+_STREAM_PER_ENTRY = 8192
+
+
+def volumes(limits: Limits) -> tuple[VolumeMount, VolumeMount]:
+    """The workspace's and HOME's volumes, under fresh opaque names."""
+    return (
+        VolumeMount(volume=opaque_name(), target=WORKSPACE, size_mb=limits.workspace_mb, inodes=limits.workspace_inodes),
+        VolumeMount(volume=opaque_name(), target=HOME, size_mb=limits.home_mb, inodes=limits.home_inodes, mode="0700"),
+    )
+
+
+def pack(tree: Tree, *, prefix: str = "", uid: int = AGENT_UID) -> bytes:
+    """A deterministic tar of a tree: sorted, one owner, no times; folders come before what they hold."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as tar:
+        made: set[str] = set()
+        for path, entry in tree.items():
+            name = prefix + path
+            parts = name.split("/")[:-1]
+            for depth in range(1, len(parts) + 1):
+                folder = "/".join(parts[:depth])
+                if folder not in made:
+                    made.add(folder)
+                    tar.addfile(_member(folder, tarfile.DIRTYPE, EXECUTABLE, uid))
+            if entry.mode == LINK:
+                link = _member(name, tarfile.SYMTYPE, 0o777, uid)
+                link.linkname = entry.data.decode("utf-8", "surrogateescape")
+                tar.addfile(link)
+            else:
+                member = _member(name, tarfile.REGTYPE, entry.mode, uid)
+                member.size = len(entry.data)
+                tar.addfile(member, io.BytesIO(entry.data))
+    return buffer.getvalue()
+
+
+def _member(name: str, kind: bytes, mode: int, uid: int) -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.type, info.mode, info.uid, info.gid = kind, mode, uid, uid
+    return info
+
+
+class Workspace:
+    """The two volumes and their keeper, until ``close``.
+
+    Args:
+        engine: where they live.
+        image: the engine's handle of our own base image; a task's image never runs the keeper.
+        limits: sizes and inode counts.
+        owner: the state folder's digest, for the label.
+    """
+
+    def __init__(self, engine: Engine, image: str, limits: Limits, owner: str) -> None:
+        self.limits = limits
+        self.mounts = volumes(limits)
+        self._volumes = Volumes(engine, owner, self.mounts)
+        # The volumes' pages are charged to whoever writes them, and the seed is written from here.
+        memory = 128 + limits.workspace_mb + limits.home_mb + (limits.workspace_inodes + limits.home_inodes) // 1024
+        try:
+            self.keeper = Sandbox(
+                engine,
+                SandboxSpec(
+                    role=Role.KEEPER,
+                    image=image,
+                    user=ROOT_USER,
+                    volumes=self.mounts,
+                    memory_mb=memory,
+                    pids=32,
+                    cap_add=("DAC_READ_SEARCH",),
+                    tmp_mb=1,
+                ),
+                owner,
+            )
+        except BaseException:
+            self._volumes.remove()
+            raise
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove the keeper and the volumes with all they hold."""
+        self.keeper.destroy()
+        self._volumes.remove()
+
+    def seed(self, archive: bytes, entries: int, folder: str = WORKSPACE) -> None:
+        """Unpack a harness-made tar as the agent's user and prove that all of it arrived.
+
+        Raises:
+            InfraError: it did not fit or did not arrive.
+        """
+        result = self.keeper.run(
+            ("sh", "-c", _UNPACK), stdin=archive, timeout_s=120, max_output=64 << 20, user=AGENT_USER, workdir=folder
+        )
+        arrived = parse_listing(result.stdout).entries
+        if result.exit_status != 0 or arrived != entries:
+            problem = result.stderr.decode("utf-8", "replace").strip().splitlines()
+            raise InfraError(
+                "seed",
+                f"{arrived} of {entries} entries arrived in the workspace" + (f" ({problem[-1][:120]})" if problem else ""),
+                "raise workspace_mb or workspace_inodes in the task's limits",
+            )
+
+    def read(self) -> CapturedTree:
+        """The workspace's tree, less its git store. The solver's container must be gone.
+
+        Raises:
+            Refused: the tree is not acceptable, for a named reason.
+            InfraError: the tree could not be read whole; it is never taken for one with files deleted.
+        """
+        max_bytes = self.limits.workspace_mb << 20
+        max_stream = max_bytes + (self.limits.workspace_inodes + _SPARE_ENTRIES) * _STREAM_PER_ENTRY
+        with tempfile.TemporaryFile() as spool:
+            sink = _Spool(spool, max_stream)
+            result = self.keeper.run(
+                ("sh", "-c", _LIST_AND_STREAM),
+                timeout_s=300,
+                max_output=(self.limits.workspace_inodes + _SPARE_ENTRIES) * 16,
+                workdir=WORKSPACE,
+                consume=sink,
+            )
+            listing = parse_listing(result.stderr)
+            refuse_listing(listing, max_entries=self.limits.workspace_inodes)
+            if sink.full:
+                raise Refused(Rejection.TREE_TOO_LARGE, f"its stream is over {max_stream} bytes")
+            if result.exit_status != 0 or result.timed_out or result.cut:
+                raise InfraError("capture", f"the tree could not be read whole (status {result.exit_status})", "run it again")
+            spool.seek(0)
+            return read_archive(spool, listing, max_bytes=max_bytes)
+
+
+class _Spool:
+    """Takes the stream to disk, up to a limit."""
+
+    def __init__(self, spool: IO[bytes], limit: int) -> None:
+        self._spool = spool
+        self._left = limit
+        self.full = False
+
+    def __call__(self, chunk: bytes) -> None:
+        self._left -= len(chunk)
+        if self._left < 0:
+            self.full = True
+            raise Stop
+        self._spool.write(chunk)
