@@ -15,7 +15,8 @@ from harness.energy.booking import sample_period_us
 from harness.energy.clock import Clock
 from harness.energy.meter import Meter
 from harness.energy.readings import ReadingLog, blob_ref
-from harness.energy.records import EnergyFlag, EnergyRecord, IdleBaseline, Provenance, Zone, in_order
+from harness.energy.records import EnergyRecord, IdleBaseline
+from harness.energy.selftest import tuned
 
 
 class Measured(NamedTuple):
@@ -36,7 +37,7 @@ class Session:
         self.meter = meter
         self.idle = idle
         self.clock = clock or Clock()
-        self.zones = tuned(meter.zones(), idle)
+        self.zones = tuned(meter.zones(), idle.update_us, idle.zone_flags)
         self._lock = threading.Lock()
         self._open: set[Bracket] = set()
 
@@ -139,20 +140,3 @@ class Bracket:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
-
-
-def tuned(zones: tuple[Zone, ...], idle: IdleBaseline) -> tuple[Zone, ...]:
-    """The zones with what the self-test found: measured update periods, flags, frozen counters taken out of service."""
-    return tuple(_tuned(zone, idle) for zone in zones)
-
-
-def _tuned(zone: Zone, idle: IdleBaseline) -> Zone:
-    flags = set(zone.flags) | set(idle.zone_flags.get(zone.name, ()))
-    frozen = EnergyFlag.FROZEN in flags
-    return zone.model_copy(
-        update={
-            "update_us": max(idle.update_us.get(zone.name, zone.update_us), 1),
-            "flags": in_order(flags),
-            "provenance": Provenance.UNAVAILABLE if frozen else zone.provenance,
-        }
-    )

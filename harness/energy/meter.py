@@ -44,6 +44,15 @@ class MeterInfo:
     watts_source: str | None = None
 
 
+@dataclass(frozen=True)
+class Unavailable:
+    """A meter that can't be used here, and what the user can do about it."""
+
+    name: str
+    why: str
+    remedy: str
+
+
 class Meter(Protocol):
     """A source of energy readings."""
 
