@@ -30,6 +30,9 @@ from harness.engine.debian import SYSTEM_PATH
 from harness.errors import InfraError, UserError
 from harness.files import atomic_write, storage_error
 
+_NAMESPACES = ("--containerd-namespace=trialbox", "--containerd-plugins-namespace=trialbox-plugins")
+"""Where the host runs a containerd, dockerd uses that one: this keeps our things apart from its other users'."""
+
 _SOCKET_PATH_LIMIT = 107
 _MNT_DETACH = 2
 _PING = b"GET /_ping HTTP/1.0\r\nHost: localhost\r\n\r\n"
@@ -148,7 +151,7 @@ class PrivateDaemon:
             self.data.mkdir(mode=0o710, parents=True, exist_ok=True)
             with self._log.open("wb") as log:
                 process = subprocess.Popen(
-                    [dockerd, f"--config-file={self._config}"],
+                    [dockerd, f"--config-file={self._config}", *_NAMESPACES],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
@@ -186,9 +189,6 @@ class PrivateDaemon:
             "ip6tables": False,
             "ip-forward": False,
             "log-level": "warn",
-            # Where the host runs a containerd, dockerd uses that one: keep our things apart from its other users'.
-            "containerd-namespace": "trialbox",
-            "containerd-plugin-namespace": "trialbox-plugins",
         }
 
     def _last_words(self) -> str:
