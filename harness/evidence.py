@@ -14,7 +14,7 @@ from harness.engine.seal import SealFacts
 from harness.outcomes import Ending, Outcome, Rejection
 from harness.records import BlobRef, Cell, Count, Coverage, ExecutionMode, Limits, Microseconds, Record, TaskRef
 from harness.scan.records import ScanRecord
-from harness.suites.models import GroupKind, OracleKind, Trust
+from harness.suites.groups import GroupKind, OracleKind, Trust
 
 
 class ChangeKind(StrEnum):

@@ -1,0 +1,61 @@
+"""The solvers that come with every task: the ceiling, the floor, and the plausible mistakes.
+
+Their candidate enters the container as the solver's own work would: written by a process of the agent's user, after
+the seal and inside the energy bracket.
+"""
+
+from __future__ import annotations
+
+from harness.errors import UserError
+from harness.outcomes import Ending
+from harness.solvers import Driver, SolveContext, Solved
+from harness.suites.task import Candidate
+from harness.workspace import pack
+
+_WRITE = 'for path in "$@"; do rm -f -- "$path"; done; exec tar --extract --file=- --no-same-owner --overwrite'
+
+
+def reference(context: SolveContext) -> Solved:
+    """Write the task's known-good fix."""
+    return _write(context, context.task.reference)
+
+
+def noop(context: SolveContext) -> Solved:
+    """Touch nothing."""
+    return run_program(context, ("true",), b"")
+
+
+def wrong(candidate: str | None) -> Driver:
+    """Write one of the task's wrong candidates: the named one, else the first by name."""
+
+    def drive(context: SolveContext) -> Solved:
+        found = sorted(context.task.wrong, key=lambda one: one.name)
+        chosen = next((one for one in found if candidate in {None, one.name}), None)
+        if chosen is None:
+            names = ", ".join(one.name for one in found) or "none"
+            raise UserError(f"task {context.task.id}", f"has no wrong candidate {candidate!r}", f"it has: {names}")
+        return _write(context, chosen)
+
+    return drive
+
+
+def _write(context: SolveContext, candidate: Candidate) -> Solved:
+    return run_program(context, ("sh", "-c", _WRITE, "sh", *candidate.delete), pack(candidate.overlay))
+
+
+def run_program(context: SolveContext, argv: tuple[str, ...], stdin: bytes) -> Solved:
+    """Run one program as the solver, to its end or the deadline."""
+    result = context.sandbox.run(
+        argv, stdin=stdin, timeout_s=context.timeout_s, max_output=context.max_output, env=context.env
+    )
+    return Solved(
+        argv=argv,
+        ending=Ending.WALL_LIMIT if result.timed_out else Ending.COMPLETED,
+        exit_status=result.exit_status,
+        stdout=result.stdout,
+        stderr=result.stderr,
+        dropped=result.dropped,
+    )
+
+
+__all__ = ["noop", "reference", "run_program", "wrong"]
