@@ -60,6 +60,10 @@ class EngineGone(InfraError):
     """The container engine stopped answering."""
 
 
+class StorageError(InfraError):
+    """The state folder can't be written or read: full, read-only or damaged."""
+
+
 class GateError(TrialboxError):
     """A gate refused: isolation, spend, compare or publish."""
 

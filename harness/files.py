@@ -7,14 +7,14 @@ import os
 import tempfile
 from pathlib import Path
 
-from harness.errors import InfraError
+from harness.errors import StorageError
 
 
 def atomic_write(path: Path, data: bytes, *, mode: int = 0o644) -> None:
     """Write *data* to *path* by way of a synced temporary file in the same folder.
 
     Raises:
-        InfraError: the disk is full, the folder is read-only, or another OS error, named with its remedy.
+        StorageError: the disk is full, the folder is read-only, or another OS error, named with its remedy.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -33,11 +33,13 @@ def atomic_write(path: Path, data: bytes, *, mode: int = 0o644) -> None:
         raise storage_error(path, error) from error
 
 
-def storage_error(path: Path, error: OSError) -> InfraError:
+def storage_error(path: Path, error: OSError) -> StorageError:
     """One line for a failed write: what failed and what to do about it."""
     where = str(path)
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return InfraError(where, "the disk is full", "free some space (`trialbox gc` helps), then `trialbox run --resume latest`")
+        return StorageError(
+            where, "the disk is full", "free some space (`trialbox gc` helps), then `trialbox run --resume latest`"
+        )
     if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
-        return InfraError(where, "the state folder can't be written", "point TRIALBOX_HOME at a writable folder")
-    return InfraError(where, error.strerror or str(error), "check the state folder")
+        return StorageError(where, "the state folder can't be written", "point TRIALBOX_HOME at a writable folder")
+    return StorageError(where, error.strerror or str(error), "check the state folder")

@@ -5,6 +5,7 @@ Audit verdicts are another axis and never change an outcome.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
@@ -115,6 +116,17 @@ def rule(ending: Ending) -> Rule:
             return Rule(Outcome.INFRA, "host", graded=False, retry=True, counts=False)
         case _:
             assert_never(ending)
+
+
+def graded(behaviour: Sequence[bool], regression: Sequence[bool]) -> Outcome:
+    """The outcome that a grade decides, from each group's pass.
+
+    Solved only if all passed; any regression failure is a failure whatever else passed; otherwise partial if some
+    behaviour group passed.
+    """
+    if not all(regression) or not any(behaviour):
+        return Outcome.FAILED
+    return Outcome.SOLVED if all(behaviour) else Outcome.PARTIAL
 
 
 def in_denominator(outcome: Outcome) -> bool:

@@ -33,7 +33,10 @@ _LIST_AND_STREAM = (
     r'find . -xdev -mindepth 1 -path ./.git -prune -o -mindepth 1 -printf "%y%d\n" >&2 || exit 9; '
     "exec tar --create --format=gnu --numeric-owner --one-file-system --anchored --exclude=./.git --file=- ."
 )
-_UNPACK = 'tar --extract --file=- --no-same-owner --preserve-permissions && find . -xdev -mindepth 1 -printf "%y%d\\n"'
+_UNPACK = (
+    "tar --extract --file=- --no-same-owner --preserve-permissions && "
+    f'find {WORKSPACE} {HOME} -xdev -mindepth 1 -printf "%y%d\\n"'
+)
 _SPARE_ENTRIES = 4096
 _STREAM_PER_ENTRY = 8192
 
@@ -47,15 +50,18 @@ def volumes(limits: Limits) -> tuple[VolumeMount, VolumeMount]:
 
 
 def pack(tree: Tree, *, prefix: str = "", uid: int = AGENT_UID) -> bytes:
-    """A deterministic tar of a tree: sorted, one owner, no times; folders come before what they hold."""
+    """A deterministic tar of a tree: sorted, one owner, no times; folders come before what they hold.
+
+    *prefix* is put before every name; the folders it names are taken to be there.
+    """
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as tar:
         made: set[str] = set()
         for path, entry in tree.items():
             name = prefix + path
-            parts = name.split("/")[:-1]
+            parts = path.split("/")[:-1]
             for depth in range(1, len(parts) + 1):
-                folder = "/".join(parts[:depth])
+                folder = prefix + "/".join(parts[:depth])
                 if folder not in made:
                     made.add(folder)
                     tar.addfile(_member(folder, tarfile.DIRTYPE, EXECUTABLE, uid))
@@ -74,6 +80,20 @@ def _member(name: str, kind: bytes, mode: int, uid: int) -> tarfile.TarInfo:
     info = tarfile.TarInfo(name)
     info.type, info.mode, info.uid, info.gid = kind, mode, uid, uid
     return info
+
+
+def join_archives(first: bytes, second: bytes) -> bytes:
+    """One tar of two: the first without its end mark, then the second."""
+    with tarfile.open(fileobj=io.BytesIO(first), mode="r:") as tar:
+        for _ in tar:
+            pass
+        return first[: tar.offset] + second
+
+
+def count_entries(archive: bytes) -> int:
+    """Entries of a harness-made tar below the workspace and HOME: what a listing of both must count."""
+    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:") as tar:
+        return sum(1 for member in tar if f"/{member.name}".rstrip("/") not in {WORKSPACE, HOME})
 
 
 class Workspace:
@@ -122,15 +142,16 @@ class Workspace:
         self.keeper.destroy()
         self._volumes.remove()
 
-    def seed(self, archive: bytes, entries: int, folder: str = WORKSPACE) -> None:
-        """Unpack a harness-made tar as the agent's user and prove that all of it arrived.
+    def seed(self, archive: bytes) -> None:
+        """Unpack a harness-made tar, with names from the root, as the agent's user; prove that all of it arrived.
 
         Raises:
             InfraError: it did not fit or did not arrive.
         """
         result = self.keeper.run(
-            ("sh", "-c", _UNPACK), stdin=archive, timeout_s=120, max_output=64 << 20, user=AGENT_USER, workdir=folder
+            ("sh", "-c", _UNPACK), stdin=archive, timeout_s=120, max_output=64 << 20, user=AGENT_USER, workdir="/"
         )
+        entries = count_entries(archive)
         arrived = parse_listing(result.stdout).entries
         if result.exit_status != 0 or arrived != entries:
             problem = result.stderr.decode("utf-8", "replace").strip().splitlines()
