@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from harness.cache import FolderCache
 from harness.change import MANIFEST_TYPE, PATCH_TYPE, compare, render
 from harness.cores import Cores
+from harness.digest import digest
 from harness.energy import Session
 from harness.engine.cgroup import ResourceUse
 from harness.engine.client import Engine
@@ -31,6 +31,7 @@ from harness.evidence import (
 )
 from harness.grade import Grader, grade
 from harness.hooks import Hook, unwatched
+from harness.ledger import CacheKind, Ledger
 from harness.outcomes import Ending, Outcome, graded, rule
 from harness.records import Cell, ExecutionMode, TaskRef, from_json, to_json
 from harness.scan import Scanner
@@ -46,6 +47,7 @@ from harness.suites.tree import REGULAR, Entry, Tree
 from harness.untrusted import Refused
 from harness.workspace import HOME, PROMPT_FILE, Workspace, join_archives, pack
 
+GRADE_TYPE = "application/vnd.trialbox.grade+json"
 OUTPUT_TYPE = "application/octet-stream"
 
 
@@ -55,7 +57,7 @@ class Tools:
 
     engine: Engine
     store: Store
-    cache: FolderCache
+    cache: Ledger
     images: Mapping[str, BuiltImage]
     energy: Session
     cores: Cores
@@ -181,12 +183,13 @@ def _grader(job: Job, tools: Tools, cpuset: str) -> Grader:
 
 def _baseline(job: Job, tools: Tools, cpuset: str) -> GradeRecord:
     """Grade the unmodified base, once for each task and image: every behaviour group must fail, every other pass."""
-    key = [job.ref.score_hash, tools.images[job.task.image].ref.id]
-    known = tools.cache.get("baselines", key)
-    record = from_json(GradeRecord, known) if known else None
-    if record is None or (record.observations and not tools.store.has(record.observations.digest)):
+    key = digest([job.ref.score_hash, tools.images[job.task.image].ref.id])
+    known = tools.cache.cached(CacheKind.BASELINE, key)
+    if known is not None and tools.store.has(known.digest):
+        record = from_json(GradeRecord, tools.store.get(known.digest))
+    else:
         record = grade(_grader(job, tools, cpuset), job.task, job.task.before)
-        tools.cache.put("baselines", key, to_json(record))
+        tools.cache.keep(CacheKind.BASELINE, key, tools.store.put(to_json(record), GRADE_TYPE))
     wrong = [one.name for one in record.verdicts if one.passed is (one.kind is GroupKind.BEHAVIOUR)]
     if record.rejection is not None or wrong or not record.verdicts:
         problem = record.rejection.value if record.rejection else f"groups {', '.join(wrong)}"

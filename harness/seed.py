@@ -6,11 +6,12 @@ in its index, so that the same tree gives the same archive. There is no other ob
 
 from __future__ import annotations
 
-from harness.cache import FolderCache
+from harness.digest import digest
 from harness.engine.client import Engine
 from harness.errors import InfraError
 from harness.evidence import SeedRecord
-from harness.records import BlobRef, Limits, from_json, to_json
+from harness.ledger import CacheKind, Ledger
+from harness.records import Limits
 from harness.store import Store
 from harness.suites.tree import Tree
 from harness.workspace import WORKSPACE, Workspace, pack
@@ -43,7 +44,7 @@ def make_seed(
     tree: Tree,
     limits: Limits,
     store: Store,
-    cache: FolderCache,
+    cache: Ledger,
     owner: str,
 ) -> SeedRecord:
     """The seed of a tree, made once for each tree and base image.
@@ -61,12 +62,10 @@ def make_seed(
         InfraError: git or the engine failed.
     """
     image_id, handle = base_image
-    key = [tree.digest, image_id, "1"]
-    known = cache.get("seeds", key)
-    if known is not None:
-        archive = from_json(BlobRef, known)
-        if store.has(archive.digest):
-            return SeedRecord(archive=archive, base=tree.digest)
+    key = digest([tree.digest, image_id, _COMMIT, _DATE])
+    known = cache.cached(CacheKind.SEED, key)
+    if known is not None and store.has(known.digest):
+        return SeedRecord(archive=known, base=tree.digest)
     with Workspace(engine, handle, limits, owner) as workspace:
         workspace.seed(pack(tree, prefix=_PREFIX))
         made = workspace.keeper.run(
@@ -76,5 +75,5 @@ def make_seed(
         message = made.stderr.decode("utf-8", "replace").strip()[-200:]
         raise InfraError("seed", f"the starting commit could not be made: {message}", "check the task's limits")
     archive = store.put(made.stdout, ARCHIVE_TYPE)
-    cache.put("seeds", key, to_json(archive))
+    cache.keep(CacheKind.SEED, key, archive)
     return SeedRecord(archive=archive, base=tree.digest)

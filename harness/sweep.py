@@ -1,0 +1,107 @@
+"""All attempts of a run: in planned order, several at once, each to exactly one terminal state.
+
+An attempt waits on its solver almost all the time, so threads are enough for hundreds of them. What can't go on (the
+engine is away, the disk is full, a container is not sealed) stops the sweep: attempts under way end or are abandoned,
+their cells stay open, and a resumed run tries them again.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+from harness.attempt import Job, Tools, run_attempt
+from harness.evidence import AttemptRecord
+from harness.ledger import Ledger
+from harness.outcomes import MAX_TRIES, Outcome
+from harness.progress import Finished, Progress
+from harness.records import Cell, ExecutionMode, Plan, TaskRef, to_json
+from harness.solvers.manifest import Solver
+from harness.suites.task import Task
+
+ATTEMPT_TYPE = "application/vnd.trialbox.attempt+json"
+
+_RETRIED = frozenset({Outcome.INFRA, Outcome.ERRORED})
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A planned run with all it needs to go."""
+
+    run_id: str
+    plan: Plan
+    tasks: Mapping[str, Task]
+    solvers: Sequence[Solver]
+    mode: ExecutionMode
+    tools: Tools
+    ledger: Ledger
+    progress: Progress
+
+
+def run_sweep(sweep: Sweep, *, concurrency: int) -> None:
+    """Run every pending cell.
+
+    Raises:
+        TrialboxError: the run can't go on; all cells that ended are kept, the others stay pending.
+    """
+    pending = list(sweep.ledger.pending(sweep.run_id))
+    sweep.progress.planned(len(sweep.plan.cells()), len(sweep.plan.cells()) - len(pending))
+    stop = threading.Event()
+    with ThreadPoolExecutor(max_workers=concurrency, thread_name_prefix="trialbox-attempt") as pool:
+        futures: set[Future[None]] = {
+            pool.submit(_cell, sweep, cell, min(concurrency, len(sweep.plan.cells())), stop) for cell in pending
+        }
+        try:
+            while futures:
+                done, futures = wait(futures, return_when=FIRST_COMPLETED)
+                for future in done:
+                    future.result()
+        except BaseException:
+            stop.set()
+            for future in futures:
+                future.cancel()
+            raise
+
+
+def _cell(sweep: Sweep, cell: Cell, concurrency: int, stop: threading.Event) -> None:
+    refs: Mapping[str, TaskRef] = {ref.task: ref for ref in sweep.plan.tasks}
+    solver = next(one for one in sweep.solvers if one.name == cell.solver)
+    terminal = False
+    while not terminal and not stop.is_set():
+        attempt_try = sweep.ledger.start_try(sweep.run_id, cell)
+        sweep.progress.started(cell, attempt_try)
+        began = time.monotonic_ns()
+        record = run_attempt(
+            Job(
+                plan=sweep.plan.id,
+                cell=cell,
+                attempt_try=attempt_try,
+                task=sweep.tasks[cell.task],
+                ref=refs[cell.task],
+                solver=solver,
+                mode=sweep.mode,
+                concurrency=concurrency,
+            ),
+            sweep.tools,
+        )
+        blob = sweep.tools.store.put(to_json(record), ATTEMPT_TYPE)
+        terminal = record.outcome not in _RETRIED or attempt_try >= MAX_TRIES
+        sweep.ledger.finish(sweep.run_id, cell, attempt_try, record.outcome, blob, terminal=terminal)
+        sweep.progress.finished(_finished(record, terminal, (time.monotonic_ns() - began) // 1000))
+
+
+def _finished(record: AttemptRecord, terminal: bool, wall_us: int) -> Finished:
+    energy = record.solve.energy if record.solve else None
+    return Finished(
+        cell=record.cell,
+        attempt_try=record.attempt_try,
+        outcome=record.outcome,
+        terminal=terminal,
+        energy_uj=energy.active_uj if energy else None,
+        energy_reliable=energy.reliable if energy else False,
+        wall_us=wall_us,
+        reason=record.reason,
+    )
