@@ -23,7 +23,7 @@ from harness.energy.choose import (
 from harness.energy.estimator import active_watts
 from harness.energy.meter import Meter
 from harness.energy.records import EnergyFlag, EnergyRecord, IdleBaseline, Provenance
-from harness.energy.totals import EnergyTotals, totals
+from harness.energy.totals import EnergyTotals, total_energy
 
 __all__ = [
     "Bracket",
@@ -46,6 +46,6 @@ __all__ = [
     "recheck",
     "settle",
     "survey",
-    "totals",
+    "total_energy",
     "verify",
 ]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from harness.energy.booking import book
 from harness.energy.clock import Clock
-from harness.energy.meter import Gap, Meter
+from harness.energy.meter import Gap, Meter, counted
 from harness.energy.records import EnergyFlag, Provenance, Zone, ZoneKind, in_order
 
 DURATION_US = 2_000_000
@@ -54,8 +54,8 @@ class _Trace:
 
 
 def self_test(meter: Meter, clock: Clock) -> SelfTest:
-    """Poll every counter for 2 s, or less when every one of them has shown its pace."""
-    traces = [_Trace(zone) for zone in meter.zones() if zone.provenance is Provenance.COUNTER]
+    """Poll every summed counter for 2 s, or less when every one of them has shown its pace."""
+    traces = [_Trace(zone) for zone in counted(meter.zones()) if zone.provenance is Provenance.COUNTER]
     start = clock.monotonic_ns()
     while traces:
         values = meter.read()

@@ -38,7 +38,7 @@ class EnergyTotals(Record):
     """Why it may not."""
 
 
-def totals(records: Sequence[EnergyRecord | None], resolved: int) -> EnergyTotals:
+def total_energy(records: Sequence[EnergyRecord | None], resolved: int) -> EnergyTotals:
     """Sum up a solver's attempts.
 
     Args:
@@ -60,7 +60,10 @@ def totals(records: Sequence[EnergyRecord | None], resolved: int) -> EnergyTotal
         per_resolved_at_least_uj=sum(active) if records and not resolved else None,
         median_wall_us=_median([record.wall_us for record in present]) if len(present) == len(records) else None,
         provenance=weakest(
-            [Provenance.UNAVAILABLE if record is None or record.active_uj is None else record.provenance for record in records]
+            [
+                Provenance.UNAVAILABLE if record is None or record.active_uj is None else record.provenance
+                for record in records
+            ]
         ),
         frontier=reason is None,
         reason=reason,
