@@ -11,8 +11,7 @@ import pytest
 
 from harness.engine.client import Engine
 from harness.engine.connect import connect
-from harness.engine.images import build
-from harness.engine.images.build import BuiltImage
+from harness.engine.images import BuiltImage, ensure
 from harness.engine.sandbox import STATE_LABEL
 
 ROOT = Path(__file__).parent.parent
@@ -35,7 +34,7 @@ def engine() -> Iterator[Engine]:
 def images(engine: Engine) -> Mapping[str, BuiltImage]:
     """The images, in the engine."""
     return {
-        name: build.ensure(engine.api, name, cache=image_cache(), images_dir=ROOT / "images", report=print)
+        name: ensure(engine.api, name, cache=image_cache(), images_dir=ROOT / "images", report=print)
         for name in IMAGES
     }
 
