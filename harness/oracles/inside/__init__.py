@@ -1,0 +1,1 @@
+"""Programs that run inside the grading container: the standard library alone, sent as text, no expected value."""
