@@ -69,6 +69,8 @@ class CacheKind(StrEnum):
     """A task's baseline grading, by score hash and image id."""
     SEED = "seed"
     """A seed archive, by whatever determines it."""
+    SCAN = "scan"
+    """What the scanner said of one file's content."""
 
 
 @dataclass(frozen=True)

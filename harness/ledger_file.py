@@ -71,7 +71,7 @@ CREATE TABLE interventions (
 ) STRICT;
 
 CREATE TABLE cached (
-    kind TEXT NOT NULL CHECK (kind IN ('baseline', 'seed')),
+    kind TEXT NOT NULL CHECK (kind IN ('baseline', 'seed', 'scan')),
     key TEXT NOT NULL,
     blob TEXT NOT NULL,
     PRIMARY KEY (kind, key)

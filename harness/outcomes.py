@@ -118,6 +118,11 @@ def rule(ending: Ending) -> Rule:
             assert_never(ending)
 
 
+def may_retry(outcome: Outcome) -> bool:
+    """Whether another try may replace one with this outcome: some ending of that outcome says so."""
+    return any(row.retry for row in map(rule, Ending) if row.outcome is outcome)
+
+
 def graded(behaviour: Sequence[bool], regression: Sequence[bool]) -> Outcome:
     """The outcome that a grade decides, from each group's pass.
 

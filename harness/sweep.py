@@ -16,15 +16,13 @@ from dataclasses import dataclass
 from harness.attempt import Job, Tools, run_attempt
 from harness.evidence import AttemptRecord
 from harness.ledger import Ledger
-from harness.outcomes import MAX_TRIES, Outcome
+from harness.outcomes import MAX_TRIES, may_retry
 from harness.progress import Finished, Progress
 from harness.records import Cell, ExecutionMode, Plan, TaskRef, to_json
 from harness.solvers.manifest import Solver
 from harness.suites.task import Task
 
 ATTEMPT_TYPE = "application/vnd.trialbox.attempt+json"
-
-_RETRIED = frozenset({Outcome.INFRA, Outcome.ERRORED})
 
 
 @dataclass(frozen=True)
@@ -69,6 +67,7 @@ def run_sweep(sweep: Sweep, *, concurrency: int) -> None:
 def _cell(sweep: Sweep, cell: Cell, concurrency: int, stop: threading.Event) -> None:
     refs: Mapping[str, TaskRef] = {ref.task: ref for ref in sweep.plan.tasks}
     solver = next(one for one in sweep.solvers if one.name == cell.solver)
+    failures = 0  # of this process: tries that a kill abandoned say nothing about the next one
     terminal = False
     while not terminal and not stop.is_set():
         attempt_try = sweep.ledger.start_try(sweep.run_id, cell)
@@ -88,7 +87,8 @@ def _cell(sweep: Sweep, cell: Cell, concurrency: int, stop: threading.Event) -> 
             sweep.tools,
         )
         blob = sweep.tools.store.put(to_json(record), ATTEMPT_TYPE)
-        terminal = record.outcome not in _RETRIED or attempt_try >= MAX_TRIES
+        failures += may_retry(record.outcome)
+        terminal = not may_retry(record.outcome) or failures >= MAX_TRIES
         sweep.ledger.finish(sweep.run_id, cell, attempt_try, record.outcome, blob, terminal=terminal)
         sweep.progress.finished(_finished(record, terminal, (time.monotonic_ns() - began) // 1000))
 
