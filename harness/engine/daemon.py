@@ -14,18 +14,17 @@ import fcntl
 import json
 import os
 import re
-import select
 import shutil
-import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.engine import processes
 from harness.engine.debian import SYSTEM_PATH
 from harness.errors import InfraError, UserError
 from harness.files import atomic_write, storage_error
@@ -33,6 +32,7 @@ from harness.files import atomic_write, storage_error
 _NAMESPACES = ("--containerd-namespace=trialbox", "--containerd-plugins-namespace=trialbox-plugins")
 """Where the host runs a containerd, dockerd uses that one: this keeps our things apart from its other users'."""
 
+_SHIM = "containerd-shim-runc-v2"
 _SOCKET_PATH_LIMIT = 107
 _MNT_DETACH = 2
 _PING = b"GET /_ping HTTP/1.0\r\nHost: localhost\r\n\r\n"
@@ -40,7 +40,6 @@ _POLL_S = 0.02
 _START_S = 90
 _ADOPT_S = 5
 """How long a daemon that a killed command left behind may take to answer before it counts as broken."""
-_STOP_S = 30
 
 
 @dataclass(frozen=True)
@@ -99,16 +98,17 @@ class PrivateDaemon:
                 return False
 
     def pids(self, program: str = "dockerd") -> list[int]:
-        """The running processes of this daemon: its ``dockerd``, or the ``containerd`` under it."""
-        return [
-            int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit() and self._owns(entry, program)
-        ]
+        """The running processes of this daemon: its ``dockerd``, the ``containerd`` under it, or containers' shims."""
+        return processes.find(program, self.run)
 
-    def stop(self) -> None:
+    def stop(self, patience_s: int = 30) -> None:
         """End the daemon and take away what it leaves: processes, mounts, sockets. Its images stay."""
-        for program, patience in (("dockerd", _STOP_S), ("containerd", _ADOPT_S)):
+        for program in ("dockerd", "containerd"):
             for pid in self.pids(program):
-                self._end(pid, program, patience)
+                processes.end(pid, program, self.run, patience_s=patience_s)
+        for shim in self.pids(_SHIM):  # only where dockerd had to be killed: it ends its containers itself
+            processes.kill_children(shim)
+            processes.end(shim, _SHIM, self.run, patience_s=0)
         self._unmount()
         shutil.rmtree(self._exec_root, ignore_errors=True)  # what is left is on a tmpfs and harmless
         for path in (self._socket, self.run / "dockerd.pid", self._config):
@@ -131,16 +131,8 @@ class PrivateDaemon:
                     "end that command first",
                 )
             notify("replacing a private engine that no longer answers")
-        self._clear_broken()
+        self.stop(_ADOPT_S)  # a broken one, or what the host's last power cut left
         self._start()
-
-    def _clear_broken(self) -> None:
-        """End what a killed daemon left. Its runtime folder stays, so that the next one finds old containers."""
-        for program in ("dockerd", "containerd"):
-            for pid in self.pids(program):
-                self._end(pid, program, _ADOPT_S)
-        for path in (self._socket, self.run / "dockerd.pid"):
-            path.unlink(missing_ok=True)
 
     def _start(self) -> None:
         dockerd = shutil.which("dockerd", path=SYSTEM_PATH)
@@ -199,41 +191,6 @@ class PrivateDaemon:
         return next((line.strip()[-400:] for line in reversed(lines) if line.strip()), "it wrote nothing")
 
     # ------------------------------------------------------------------------------------------------------- stopping
-
-    def _owns(self, entry: Path, program: str) -> bool:
-        """Whether /proc/PID is *program* of this daemon, in our own root and pid namespace."""
-        try:
-            argv = (entry / "cmdline").read_bytes().split(b"\0")
-            if Path(os.fsdecode(argv[0])).name != program:
-                return False
-            named = any(argument.split(b"=")[-1].startswith(os.fsencode(f"{self.run}/")) for argument in argv[1:])
-            here = (entry / "root").samefile("/") and (entry / "ns/pid").readlink() == Path(
-                "/proc/self/ns/pid"
-            ).readlink()
-        except OSError:
-            return False
-        return named and here
-
-    def _end(self, pid: int, program: str, patience_s: float) -> None:
-        """Ask a process of ours to end, insist after *patience_s*; a pid that was reused meanwhile is left alone."""
-        try:
-            handle = os.pidfd_open(pid)
-        except ProcessLookupError:
-            return
-        try:
-            if not self._owns(Path("/proc") / str(pid), program):
-                return
-            poll = select.poll()
-            poll.register(handle, select.POLLIN)
-            with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(handle, signal.SIGTERM)
-                if not poll.poll(patience_s * 1000):
-                    signal.pidfd_send_signal(handle, signal.SIGKILL)
-                    poll.poll(_STOP_S * 1000)
-        finally:
-            os.close(handle)
-        with suppress(ChildProcessError):
-            os.waitpid(pid, os.WNOHANG)
 
     def _unmount(self) -> None:
         """Detach what the daemon mounted; its data folder itself only where it says that it mounted that."""
