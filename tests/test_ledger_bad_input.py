@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from plans import plan, record
+from tests.plans import plan, record
 
 from harness.errors import ExitCode, InfraError, UserError
 from harness.ledger import Ledger

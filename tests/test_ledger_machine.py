@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from plans import ZERO, plan, record
+from tests.plans import ZERO, plan, record
 
 from harness.ledger import CacheKind, InterventionKind, Ledger, TryState
 from harness.outcomes import Outcome
@@ -112,7 +112,7 @@ sys.path[:0] = sys.argv[2].split(':')
 from pathlib import Path
 from harness.ledger import Ledger
 from harness.outcomes import Outcome
-from plans import record
+from tests.plans import record
 with Ledger(Path(sys.argv[1])) as ledger:
     run = ledger.run("latest")
     ledger.resume(run.id)

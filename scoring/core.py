@@ -1,0 +1,103 @@
+"""THE core list: the fields of a card that must reproduce, and nothing else.
+
+What is not here does not reproduce, or is not a result: run ids, times, retries, energy, resources, engine, host, trace
+and gateway digests, the harness commit. The models are the list; a field belongs on a card's core if and only if it is
+in one of them.
+"""
+
+from __future__ import annotations
+
+from harness.digest import Digest
+from harness.evidence import AttemptRecord, GroupVerdict
+from harness.outcomes import Outcome
+from harness.records import Cell, Count, Plan, Record
+from harness.suites.groups import GroupKind, OracleKind, Trust
+from scoring.aggregate import Aggregate, Result, aggregate
+from scoring.evidence import Evidence
+from scoring.factors import factors
+from scoring.figures import Figure
+
+
+class CoreVerdict(Record):
+    """One group's verdict, without the line for readers."""
+
+    name: str
+    kind: GroupKind
+    oracle: OracleKind
+    trust: Trust
+    passed: bool
+    checks: Count
+    checks_passed: Count
+
+
+class CoreCell(Record):
+    """One planned cell's result. ``patch`` is the digest of the change manifest, None where nothing was captured."""
+
+    cell: Cell
+    outcome: Outcome
+    kind: str
+    patch: Digest | None
+    verdicts: tuple[CoreVerdict, ...]
+    f: Figure
+    q: Figure
+    s: Figure
+    c: Figure
+    combined: Figure
+    combined_classic: Figure
+
+
+class Core(Record):
+    """Everything that a reproduction must arrive at, bit for bit."""
+
+    schema_version: int = 1
+    plan_id: Digest
+    plan: Plan
+    cells: tuple[CoreCell, ...]
+    aggregates: dict[str, Aggregate]
+    """By solver."""
+
+
+def make_core(evidence: Evidence) -> Core:
+    """The core of a finished run.
+
+    Raises:
+        KeyError: a planned cell has not ended.
+    """
+    cells = tuple(_cell(cell, evidence.final(cell)) for cell in evidence.plan.cells())
+    return Core(
+        plan_id=evidence.plan.id,
+        plan=evidence.plan,
+        cells=cells,
+        aggregates={
+            solver.name: aggregate([_result(one) for one in cells if one.cell.solver == solver.name])
+            for solver in evidence.plan.solvers
+        },
+    )
+
+
+def _cell(cell: Cell, record: AttemptRecord) -> CoreCell:
+    scores = factors(record)
+    capture = record.capture
+    return CoreCell(
+        cell=cell,
+        outcome=record.outcome,
+        kind=record.kind,
+        patch=capture.manifest.digest if capture is not None and capture.manifest is not None else None,
+        verdicts=tuple(_verdict(one) for one in record.grade.verdicts) if record.grade else (),
+        f=scores.f,
+        q=scores.q,
+        s=scores.s,
+        c=scores.c,
+        combined=scores.combined,
+        combined_classic=scores.combined_classic,
+    )
+
+
+def _verdict(one: GroupVerdict) -> CoreVerdict:
+    return CoreVerdict(**{name: getattr(one, name) for name in CoreVerdict.model_fields})
+
+
+def _result(one: CoreCell) -> Result:
+    figures = {"f": one.f, "q": one.q, "s": one.s, "c": one.c}
+    combined = {"combined": one.combined, "combined_classic": one.combined_classic}
+    return Result(one.cell.task, one.outcome, {**figures, **combined})

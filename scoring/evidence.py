@@ -1,0 +1,65 @@
+"""What a card is made from: the tries of a run's cells, and the records that they left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.evidence import AttemptRecord
+from harness.ledger import Try, TryState
+from harness.records import BlobRef, Cell, Microseconds, Plan, Record
+
+
+class TryEvidence(Record):
+    """One try of one planned cell. ``record`` names the attempt record; an abandoned try left none."""
+
+    cell: Cell
+    attempt_try: int
+    state: TryState
+    started_us: Microseconds
+    ended_us: Microseconds | None
+    record: BlobRef | None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A finished run. Every planned cell's last try is the one that ended it."""
+
+    plan: Plan
+    tries: Sequence[TryEvidence]
+    records: Mapping[str, AttemptRecord]
+    """By digest."""
+
+    def of_solver(self, solver: str) -> list[TryEvidence]:
+        """All tries of a solver's cells."""
+        return [one for one in self.tries if one.cell.solver == solver]
+
+    def record_of(self, one: TryEvidence) -> AttemptRecord | None:
+        """The record that a try left."""
+        return None if one.record is None else self.records[one.record.digest]
+
+    def final(self, cell: Cell) -> AttemptRecord:
+        """The record that ended a planned cell.
+
+        Raises:
+            KeyError: the cell has not ended.
+        """
+        last = max((one for one in self.tries if one.cell == cell), key=lambda one: one.attempt_try, default=None)
+        if last is None or last.state is not TryState.ENDED or last.record is None:
+            raise KeyError(cell.key)
+        return self.records[last.record.digest]
+
+
+def try_evidence(tries: Sequence[Try]) -> tuple[TryEvidence, ...]:
+    """The ledger's tries as a card keeps them."""
+    return tuple(
+        TryEvidence(
+            cell=one.cell,
+            attempt_try=one.attempt_try,
+            state=one.state,
+            started_us=one.started_us,
+            ended_us=one.ended_us,
+            record=one.record,
+        )
+        for one in tries
+    )

@@ -1,0 +1,1 @@
+"""Reports: a card as something to read."""

@@ -1,0 +1,213 @@
+"""The stamp: how a run was made, and what its card may be taken for. Its publisher alone vouches for it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from harness.engine.client import EngineInfo, EngineKind
+from harness.ledger import Intervention
+from harness.records import Count, Coverage, ExecutionMode, Limits, Microseconds, Record, RunMode
+from harness.scan.records import Tools
+from harness.suites.groups import OracleKind, Trust
+from scoring import wording
+from scoring.evidence import Evidence, TryEvidence
+
+
+class AuditStatus(StrEnum):
+    """What the audits can say of a card as a whole."""
+
+    UNVERIFIABLE = "unverifiable"
+    """Some channel of some attempt was not watched."""
+    NOT_AUDITED = "not_audited"
+    """Every channel was watched; nobody has audited what was seen."""
+
+
+class HarnessInfo(Record):
+    """The code that ran. ``commit`` is ``unknown`` where it is no checkout; ``dirty`` is then None."""
+
+    version: str
+    commit: str
+    dirty: bool | None
+
+
+class EngineStamp(Record):
+    """The engine, without what names places on the host."""
+
+    kind: EngineKind
+    version: str
+    api_version: str
+    os: str
+    cgroup_version: str
+    cgroup_driver: str
+    storage_driver: str
+    security: tuple[str, ...]
+    same_kernel: bool
+
+
+class HostStamp(Record):
+    """The machine that the containers ran on, as the engine says; ``cpu_model`` is ``unknown`` for a remote one."""
+
+    cpus: Count
+    memory_bytes: Count
+    kernel: str
+    architecture: str
+    cpu_model: str
+
+
+class Circumstances(Record):
+    """What the caller knows of a run and the evidence does not."""
+
+    run_id: str
+    created_us: Microseconds
+    harness: HarnessInfo
+    python: str
+    engine: EngineStamp
+    host: HostStamp
+    concurrency: Count
+    interventions: tuple[Intervention, ...]
+    runs_known: Count
+    """How many runs of this plan the ledger knew, this one included."""
+
+
+class RunStamp(Record):
+    """The run's own facts."""
+
+    id: str
+    created_us: Microseconds
+    mode: RunMode
+    provider: str
+    execution_modes: tuple[ExecutionMode, ...]
+    concurrency: Count
+    partial: bool
+    image_drift: bool
+    runs_known: Count
+    interventions: tuple[Intervention, ...]
+
+
+class Channel(Record):
+    """How many of the attempts that count a channel covered fully, partly and not at all."""
+
+    full: Count
+    partial: Count
+    none: Count
+
+
+class Audit(Record):
+    """Coverage by channel, and what follows from it."""
+
+    status: AuditStatus
+    channels: dict[str, Channel]
+
+
+class Oracle(Record):
+    """An oracle that graded here, and what trust its verdicts carry."""
+
+    oracle: OracleKind
+    trust: Trust
+    groups: Count
+    meaning: str
+
+
+class Stamp(Record):
+    """Everything beside the results."""
+
+    run: RunStamp
+    harness: HarnessInfo
+    python: str
+    engine: EngineStamp
+    host: HostStamp
+    tools: tuple[Tools, ...]
+    """Each set of scanner versions that was used; one, unless a run was resumed with another image."""
+    task_limits: dict[str, Limits]
+    audit: Audit
+    oracles: tuple[Oracle, ...]
+    evidence: tuple[TryEvidence, ...]
+    limits: tuple[str, ...]
+    """What a reader must know."""
+
+
+def make_stamp(evidence: Evidence, made: Circumstances) -> Stamp:
+    """The stamp of a finished run.
+
+    Raises:
+        KeyError: a planned cell has not ended.
+    """
+    plan = evidence.plan
+    finals = [evidence.final(cell) for cell in plan.cells()]
+    return Stamp(
+        run=RunStamp(
+            id=made.run_id,
+            created_us=made.created_us,
+            mode=plan.mode,
+            provider=plan.provider,
+            execution_modes=tuple(mode for mode in ExecutionMode if any(one.mode is mode for one in finals)),
+            concurrency=made.concurrency,
+            partial=plan.partial,
+            image_drift=any(image.drift for image in plan.images),
+            runs_known=made.runs_known,
+            interventions=made.interventions,
+        ),
+        harness=made.harness,
+        python=made.python,
+        engine=made.engine,
+        host=made.host,
+        tools=_tools(evidence),
+        task_limits={one.cell.task: one.limits for one in finals},
+        audit=_audit(evidence),
+        oracles=_oracles(evidence),
+        evidence=tuple(evidence.tries),
+        limits=wording.limits(plan.mode),
+    )
+
+
+def engine_stamp(info: EngineInfo) -> EngineStamp:
+    """What of an engine's own account goes on a card."""
+    return EngineStamp(**{name: getattr(info, name) for name in EngineStamp.model_fields})
+
+
+def host_stamp(info: EngineInfo, cpu_model: str) -> HostStamp:
+    """The host as the engine sees it."""
+    return HostStamp(
+        cpus=info.cpus,
+        memory_bytes=info.memory_bytes,
+        kernel=info.kernel,
+        architecture=info.architecture,
+        cpu_model=cpu_model if info.same_kernel else "unknown",
+    )
+
+
+def _audit(evidence: Evidence) -> Audit:
+    finals = [evidence.final(cell) for cell in evidence.plan.cells()]
+    solved = [one for one in finals if one.solve is not None]
+    names = sorted({trace.channel for one in solved for trace in one.traces})
+    channels = {}
+    for name in names:
+        seen = [trace.coverage for one in solved for trace in one.traces if trace.channel == name]
+        unseen = len(solved) - len(seen)
+        channels[name] = Channel(
+            full=seen.count(Coverage.FULL),
+            partial=seen.count(Coverage.PARTIAL),
+            none=seen.count(Coverage.NONE) + unseen,
+        )
+    whole = bool(channels) and all(one.full == len(solved) for one in channels.values())
+    return Audit(status=AuditStatus.NOT_AUDITED if whole else AuditStatus.UNVERIFIABLE, channels=channels)
+
+
+def _oracles(evidence: Evidence) -> tuple[Oracle, ...]:
+    groups = {
+        (cell.task, verdict.name): verdict
+        for cell in evidence.plan.cells()
+        if (record := evidence.final(cell)).grade is not None
+        for verdict in (record.grade.verdicts if record.grade else ())
+    }
+    return tuple(
+        Oracle(oracle=kind, trust=trust, groups=number, meaning=wording.TRUST[trust])
+        for kind in OracleKind
+        for trust in Trust
+        if (number := sum(one.oracle is kind and one.trust is trust for one in groups.values()))
+    )
+
+
+def _tools(evidence: Evidence) -> tuple[Tools, ...]:
+    scans = (evidence.final(cell).scan for cell in evidence.plan.cells())
+    return tuple(dict.fromkeys(scan.tools for scan in scans if scan is not None and scan.tools is not None))
