@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from energy_rig import RANGE_UJ, WATT, idle_baseline, package, window
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -22,6 +21,7 @@ from harness.energy.records import (
 )
 from harness.errors import VerifyError
 from harness.records import from_json, to_json
+from tests.energy_rig import RANGE_UJ, WATT, idle_baseline, package, window
 
 
 def test_active_is_gross_less_idle() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from energy_rig import WATT, idle_baseline, package, window
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +9,7 @@ from harness.energy.account import account
 from harness.energy.attribution import PROVENANCE, Share, Tick, attribute
 from harness.energy.records import EnergyFlag, EnergyRecord, Provenance
 from harness.energy.totals import total_energy
+from tests.energy_rig import WATT, idle_baseline, package, window
 
 SECOND = 1_000_000
 JOULE = 1_000_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from energy_rig import RANGE_UJ, package
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from harness.energy.booking import book, book_zone, ceiling_uj, sample_period_us
 from harness.energy.meter import Gap
 from harness.energy.readings import ReadingLog
 from harness.energy.records import EnergyFlag, Provenance, ZoneKind
+from tests.energy_rig import RANGE_UJ, package
 
 SECOND = 1_000_000
 UNITS_NJ = {61035: 262143328850, 15258: 65532610987, 15300: 65712999613}
@@ -96,7 +96,11 @@ def test_sampling_is_fast_enough_for_every_zone() -> None:
 
 def test_power_is_integrated_by_trapezoids() -> None:
     gpu = package(provenance=Provenance.INTEGRATED, range_uj=None)
-    assert book(gpu, 100 * SECOND, 200 * SECOND, 2 * SECOND).energy_uj == 300 * SECOND
+    assert book(gpu, 100 * SECOND, 200 * SECOND, SECOND).energy_uj == 150 * SECOND
+    assert book(gpu, 100 * SECOND, 200 * SECOND, SECOND + 1).flag is EnergyFlag.READ_GAP
+    assert book(gpu, 100 * SECOND, 1101 * SECOND, SECOND).flag is EnergyFlag.IMPOSSIBLE
+    assert book(package(provenance=Provenance.MODELLED), 5 * SECOND, 5 * SECOND, 9 * SECOND).energy_uj == 45 * SECOND
+    assert book(package(provenance=Provenance.UNAVAILABLE), 1, 2, SECOND).flag is EnergyFlag.READ_GAP
 
 
 def test_a_zone_after_a_gap_starts_from_its_new_value() -> None:

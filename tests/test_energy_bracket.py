@@ -8,7 +8,6 @@ import threading
 from pathlib import Path
 
 import pytest
-from energy_rig import HOST, WATT, Powercap, Time, package
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from harness.energy.idle import QUICK, calibrate
 from harness.energy.meter import CompositeMeter, MeterInfo, OffMeter, Values
 from harness.energy.records import EnergyFlag, Provenance, Zone
 from harness.errors import UserError
+from tests.energy_rig import HOST, WATT, Powercap, Time, package
 
 
 def estimating(time: Time, watts: str = "15", source: str = "default") -> Session:

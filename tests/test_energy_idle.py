@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from energy_rig import HOST, WATT, Powercap, Time
 
 from harness.energy.choose import EnergyRequest, MeterChoice, open_session, recheck
 from harness.energy.estimator import EstimatorMeter, Watts
@@ -16,6 +15,7 @@ from harness.energy.rapl import open_rapl
 from harness.energy.records import EnergyFlag, IdleBaseline, Provenance
 from harness.energy.selftest import self_test, tuned
 from harness.errors import InfraError
+from tests.energy_rig import HOST, WATT, Powercap, Time
 
 WINDOWS_UW = [50_100_000, 49_800_000, 50_300_000, 49_900_000, 50_000_000, 50_200_000, 49_700_000, 50_000_000]
 

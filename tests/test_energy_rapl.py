@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from energy_rig import RANGE_UJ, WATT, Powercap, Time
 
 from harness.energy.bracket import Session
 from harness.energy.choose import EnergyRequest, MeterChoice, choose, survey
@@ -18,6 +17,7 @@ from harness.energy.meter import Gap, Unavailable, set_of
 from harness.energy.rapl import RaplMeter, open_rapl
 from harness.energy.records import EnergyFlag, IdleBaseline, Provenance, ZoneKind
 from harness.errors import UserError
+from tests.energy_rig import RANGE_UJ, WATT, Powercap, Time
 
 NOBODY = 65534
 

@@ -5,7 +5,7 @@ Pure: a record can be made again from its own readings, which is how :func:`veri
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.energy.booking import book_zone
 from harness.energy.floor import floor_flags, uncertainty_uj
@@ -66,10 +66,11 @@ def account(window: Window) -> EnergyRecord:
         figures = _modelled(whole)
     else:
         figures = _metered(window, whole, wall_us)
-        if figures.active is not None:
+        active = figures.active
+        if active is not None:
             spread = uncertainty_uj(energies, wall_us, window.idle.sigma_uw, len(window.idle.windows_uw))
-            figures = _Figures(figures.gross, figures.idle, figures.active, spread, figures.missing, figures.flags)
-            flags |= floor_flags(figures.active or 0, spread, wall_us, window.zones)
+            figures = replace(figures, uncertainty=spread)
+            flags |= floor_flags(active, spread, wall_us, window.zones)
     flags |= figures.flags
     return EnergyRecord(
         meter=window.meter.name,

@@ -18,6 +18,9 @@ from harness.energy.records import EnergyFlag, Provenance, Zone, ZoneEnergy, in_
 SLEEP_NOTICED_US = 100_000
 """A jump of the sleeping clock that is a suspend and not the cost of reading two clocks."""
 
+LONGEST_TRAPEZOID_US = 1_000_000
+"""Measured power further apart than this says nothing of what was in between."""
+
 
 @dataclass(frozen=True)
 class Booked:
@@ -44,8 +47,10 @@ def book(zone: Zone, prev: int | None, cur: int | None, dt_us: int, slept_us: in
     match zone.provenance:
         case Provenance.COUNTER:
             return _book_counter(zone, prev, cur, dt_us)
-        case Provenance.INTEGRATED | Provenance.MODELLED:
-            return Booked((prev + cur) * dt_us // 2_000_000)
+        case Provenance.INTEGRATED:
+            return _book_power(zone, prev, cur, dt_us)
+        case Provenance.MODELLED:
+            return Booked(_trapezoid_uj(prev, cur, dt_us))
         case Provenance.UNAVAILABLE:
             return Booked(None, EnergyFlag.READ_GAP)
         case _:
@@ -64,6 +69,18 @@ def _book_counter(zone: Zone, prev: int, cur: int, dt_us: int) -> Booked:
     if delta > ceiling_uj(zone, dt_us):
         return Booked(None, EnergyFlag.COUNTER_RESET if cur < prev else EnergyFlag.IMPOSSIBLE)
     return Booked(delta)
+
+
+def _book_power(zone: Zone, prev: int, cur: int, dt_us: int) -> Booked:
+    if dt_us > LONGEST_TRAPEZOID_US:
+        return Booked(None, EnergyFlag.READ_GAP)
+    if max(prev, cur) * 10 > zone.peak_uw * 11:
+        return Booked(None, EnergyFlag.IMPOSSIBLE)
+    return Booked(_trapezoid_uj(prev, cur, dt_us))
+
+
+def _trapezoid_uj(prev_uw: int, cur_uw: int, dt_us: int) -> int:
+    return (prev_uw + cur_uw) * dt_us // 2_000_000
 
 
 def ceiling_uj(zone: Zone, dt_us: int) -> int:

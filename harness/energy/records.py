@@ -81,7 +81,7 @@ class EnergyFlag(StrEnum):
     """What a reader must know about a figure: a closed set."""
 
     READ_GAP = "read_gap"
-    """A reading failed, so part of the window is unknown."""
+    """A reading failed or came too late, so part of the window is unknown."""
     COUNTER_RESET = "counter_reset"
     """A counter went back and no wrap explains it."""
     WRAP_AMBIGUOUS = "wrap_ambiguous"
