@@ -15,12 +15,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import docker
-from docker.errors import APIError, ImageNotFound
+from docker.errors import ImageNotFound
 
 from harness import digest as _digest
+from harness.engine.client import engine_errors
 from harness.engine.images.rootfs import AGENT_ID
 from harness.errors import InfraError, VerifyError
 
@@ -69,7 +70,7 @@ def tag(name: str, image_id: str) -> str:
     return f"{REPOSITORY}/{name}:{image_id.removeprefix('sha256:')[:12]}"
 
 
-def write_archive(path: Path, name: str, content: Content, layers: list[tuple[BinaryIO, int]]) -> None:
+def write_archive(path: Path, name: str, content: Content, layers: list[tuple[IO[bytes], int]]) -> None:
     """Write a docker-save archive of *layers* (open files and their sizes) to *path*; the caller makes it atomic."""
     config = content.config()
     config_name = hashlib.sha256(config).hexdigest() + ".json"
@@ -95,7 +96,7 @@ def check_archive(path: Path, content: Content) -> None:
         with tarfile.open(path) as tar:
             for name, digest in expected.items():
                 handle = tar.extractfile(name)
-                actual = "sha256:" + hashlib.file_digest(handle, "sha256").hexdigest() if handle else "nothing"
+                actual = "sha256:" + _sha256(handle) if handle else "nothing"
                 if actual != digest:
                     raise VerifyError(str(path), f"{name} hashes to {actual}", "it is built again")
             tar.getmember("manifest.json")
@@ -104,14 +105,14 @@ def check_archive(path: Path, content: Content) -> None:
 
 
 @contextmanager
-def layer_of(path: Path, diff_id: str) -> Iterator[tuple[BinaryIO, int]]:
+def layer_of(path: Path, diff_id: str) -> Iterator[tuple[IO[bytes], int]]:
     """One layer inside an archive, as an open file and its size."""
     with tarfile.open(path) as tar:
         member = tar.getmember(_layer_name(diff_id))
         handle = tar.extractfile(member)
         if handle is None:
             raise VerifyError(str(path), f"has no layer {diff_id}", "build the image again")
-        yield handle, member.size  # type: ignore[misc]
+        yield handle, member.size
 
 
 def find(api: docker.APIClient, name: str, content: Content) -> str | None:
@@ -120,10 +121,11 @@ def find(api: docker.APIClient, name: str, content: Content) -> str | None:
     Raises:
         VerifyError: the engine has an image of our tag that is something else.
     """
-    try:
-        seen = api.inspect_image(tag(name, content.id))
-    except ImageNotFound:
-        return None
+    with engine_errors(f"image {name}"):
+        try:
+            seen = api.inspect_image(tag(name, content.id))
+        except ImageNotFound:
+            return None
     config = json.loads(content.config())
     differences = [
         field
@@ -150,17 +152,10 @@ def put(api: docker.APIClient, name: str, content: Content, path: Path) -> str:
         InfraError: the engine refused the archive.
         VerifyError: what it has now is not *content*.
     """
-    try:
-        with path.open("rb") as handle:
-            for message in api.load_image(handle, quiet=True):
-                if "error" in message:
-                    raise InfraError(
-                        f"image {name}", f"the engine refused it: {message['error']}", "see `trialbox doctor`"
-                    )
-    except APIError as error:
-        raise InfraError(
-            f"image {name}", f"the engine refused it: {error.explanation}", "see `trialbox doctor`"
-        ) from error
+    with engine_errors(f"image {name}"), path.open("rb") as handle:
+        for message in api.load_image(handle, quiet=True):
+            if "error" in message:
+                raise InfraError(f"image {name}", f"the engine refused it: {message['error']}", "see `trialbox doctor`")
     found = find(api, name, content)
     if found is None:
         raise VerifyError(f"image {tag(name, content.id)}", "is not there after loading", "see `trialbox doctor`")
@@ -171,7 +166,14 @@ def _layer_name(diff_id: str) -> str:
     return diff_id.removeprefix("sha256:") + "/layer.tar"
 
 
-def _add(tar: tarfile.TarFile, name: str, data: BinaryIO, size: int, epoch: int) -> None:
+def _sha256(handle: IO[bytes]) -> str:
+    hasher = hashlib.sha256()
+    while block := handle.read(_BLOCK):
+        hasher.update(block)
+    return hasher.hexdigest()
+
+
+def _add(tar: tarfile.TarFile, name: str, data: IO[bytes], size: int, epoch: int) -> None:
     info = tarfile.TarInfo(name)
     info.size, info.mtime, info.mode = size, epoch, 0o644
     tar.addfile(info, data)

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import BinaryIO
 
 BLOCK = 512
@@ -39,15 +40,22 @@ class Entry:
     read: Callable[[], bytes] = bytes
 
 
-def text_file(name: str, text: str, mtime: int, mode: int = 0o644) -> Entry:
-    """A small root-owned file."""
+def text_file(name: str, text: str, mtime: int, mode: int = 0o644, gid: int = 0) -> Entry:
+    """A small file of root's."""
     data = text.encode()
-    return Entry(name=name, kind=Kind.FILE, mode=mode, mtime=mtime, size=len(data), read=lambda: data)
+    return Entry(name=name, kind=Kind.FILE, mode=mode, gid=gid, mtime=mtime, size=len(data), read=lambda: data)
 
 
 def folder(name: str, mtime: int, *, mode: int = 0o755, uid: int = 0, gid: int = 0) -> Entry:
     """An empty folder."""
     return Entry(name=name, kind=Kind.FOLDER, mode=mode, uid=uid, gid=gid, mtime=mtime)
+
+
+def slice_of(path: Path, offset: int, size: int) -> bytes:
+    """Part of a file, in bytes: how an entry reads its content out of another tar."""
+    with path.open("rb") as handle:
+        handle.seek(offset)
+        return handle.read(size)
 
 
 def write_layer(entries: Iterable[Entry], out: BinaryIO) -> str:
@@ -86,12 +94,11 @@ def _headers(entry: Entry) -> bytes:
         records += _pax(b"path", name)
     if len(target) > 100:
         records += _pax(b"linkpath", target)
-    size = entry.size if entry.kind is Kind.FILE else 0
-    head = _header(name[:100], entry.mode, entry.uid, entry.gid, size, entry.mtime, entry.kind.value, target[:100])
+    head = _header(entry, name[:100], target[:100])
     if not records:
         return head
-    extension = _header(b"PaxHeader", 0o644, 0, 0, len(records), entry.mtime, "x", b"")
-    return extension + records + bytes(-len(records) % BLOCK) + head
+    extension = Entry("PaxHeader", Kind.FILE, 0o644, mtime=entry.mtime, size=len(records))
+    return _header(extension, b"PaxHeader", b"", flag=b"x") + records + bytes(-len(records) % BLOCK) + head
 
 
 def _pax(key: bytes, value: bytes) -> bytes:
@@ -103,14 +110,15 @@ def _pax(key: bytes, value: bytes) -> bytes:
     return str(length).encode() + body
 
 
-def _header(name: bytes, mode: int, uid: int, gid: int, size: int, mtime: int, flag: str, target: bytes) -> bytes:
+def _header(entry: Entry, name: bytes, target: bytes, flag: bytes | None = None) -> bytes:
+    size = entry.size if entry.kind is Kind.FILE else 0
     block = b"".join(
         (
             name.ljust(100, b"\0"),
-            b"%07o\0%07o\0%07o\0" % (mode, uid, gid),
-            b"%011o\0%011o\0" % (size, mtime),
+            b"%07o\0%07o\0%07o\0" % (entry.mode, entry.uid, entry.gid),
+            b"%011o\0%011o\0" % (size, entry.mtime),
             b" " * 8,
-            flag.encode(),
+            flag or entry.kind.value.encode(),
             target.ljust(100, b"\0"),
             b"ustar\x0000",
             bytes(64),  # no user or group names: owners are numbers

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from harness.engine.images.layer import Entry, Kind, folder, text_file
+from harness.engine.images.layer import Entry, Kind, folder, slice_of, text_file
 
 AGENT_ID = 10001
 """The uid and gid of the user ``agent``, who has the same number in every image."""
@@ -27,8 +27,6 @@ _DROPPED = re.compile(
     r"|var/lib/apt/extended_states|var/lib/dpkg/(?:lock|lock-frontend|[a-z]+-old|triggers/Lock)"
     # Never read by a program; the licences stay.
     r"|usr/share/doc/[^/]+/(?:.+/)?(?!copyright$)[^/]+|usr/share/bash-completion/.+"
-    # Bytecode depends on when it was made; see bytecode.py.
-    r"|.+\.pyc|(?:.+/)?__pycache__"
 )
 
 _GITCONFIG = """\
@@ -80,10 +78,10 @@ def _kept(tar: tarfile.TarFile, tar_path: Path, epoch: int) -> Iterator[Entry]:
                 yield Entry(name, Kind.HARDLINK, mode, member.uid, member.gid, mtime, holder)
                 continue
             real = tar.getmember(member.linkname) if member.islnk() else member
-            size, read = real.size, partial(_slice, tar_path, real.offset_data, real.size)
+            size, read = real.size, partial(slice_of, tar_path, real.offset_data, real.size)
             if name in _ACCOUNTS:
-                data = _accounts(name, read().decode()).encode()
-                size, read = len(data), lambda data=data: data
+                yield text_file(name, _accounts(name, read().decode()), epoch, mode, member.gid)
+                continue
             yield Entry(name, Kind.FILE, mode, member.uid, member.gid, mtime, size=size, read=read)
 
 
@@ -95,12 +93,6 @@ def _wanted(member: tarfile.TarInfo) -> bool:
     name = _clean(member.name)
     kept_kind = member.isdir() or member.issym() or member.islnk() or member.isreg()
     return kept_kind and name not in {"", "."} and _DROPPED.fullmatch(name) is None
-
-
-def _slice(path: Path, offset: int, size: int) -> bytes:
-    with path.open("rb") as handle:
-        handle.seek(offset)
-        return handle.read(size)
 
 
 def _accounts(name: str, text: str) -> str:

@@ -1,0 +1,183 @@
+"""What the rest of the product asks of images: have one, list them, verify that they reproduce, lock them anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import docker
+
+from harness.engine.images import archive, recipe
+from harness.engine.images.build import Builder
+from harness.engine.images.cache import Cache, Made, building, content, scratch
+from harness.engine.images.recipe import Published, Source
+from harness.records import ImageRef
+
+
+@dataclass(frozen=True)
+class BuiltImage:
+    """An image in the engine.
+
+    ``handle`` is the engine's id: good for creating containers there, never for identity. ``archive`` is where the
+    docker-save file is or would be, ``size`` its bytes (``None`` where the cache no longer has it).
+    """
+
+    ref: ImageRef
+    handle: str
+    archive: Path
+    size: int | None
+
+
+@dataclass(frozen=True)
+class VerifyResult:
+    """Two builds of one image from nothing. ``matches_lock``: both gave the published id, from the locked files."""
+
+    name: str
+    first: str
+    second: str
+    same: bool
+    matches_lock: bool
+
+
+@dataclass(frozen=True)
+class ListedImage:
+    """An image with a recipe: its published id (``None`` before the first lock) and whether the engine has it."""
+
+    name: str
+    id: str | None
+    lock: str
+    handle: str | None
+
+
+def ensure(
+    api: docker.APIClient,
+    name: str,
+    *,
+    cache: Path,
+    images_dir: Path,
+    report: Callable[[str], None],
+    builder: str | None = None,
+) -> BuiltImage:
+    """Have an image in the engine: it is there already, or loaded from the cache, or built.
+
+    Args:
+        cache: the folder for archives, packages and wheels; made when missing.
+        images_dir: the folder of recipes and locks.
+        report: hears one line for each thing that a user should know.
+        builder: a Debian-family image of the engine to build in; ``None`` builds on this host.
+
+    Raises:
+        UserError: no such image, a bad recipe or lock, an unknown builder image.
+        InfraError: no tools, no packages, no space, or an engine that refuses.
+        VerifyError: the engine made something else of our archive.
+    """
+    source = recipe.load(images_dir, name)
+    store = Cache(cache, cache)
+    for made in (_published(source), store.remembered(source)):
+        handle = archive.find(api, name, content(source, made)) if made else None
+        if made is not None and handle is not None:
+            if made.image.drift:
+                report(f"IMAGE DRIFT: image {name} was built from other versions than its lock's")
+            return _built(store, made, handle)
+    return build(api, name, cache=cache, images_dir=images_dir, report=report, builder=builder, again=False)
+
+
+def build(
+    api: docker.APIClient,
+    name: str,
+    *,
+    cache: Path,
+    images_dir: Path,
+    report: Callable[[str], None],
+    builder: str | None = None,
+    again: bool = True,
+) -> BuiltImage:
+    """Build an image and load it; ``again=False`` takes a whole archive from the cache instead. Raises as ensure."""
+    source = recipe.load(images_dir, name)
+    store = Cache(cache, cache)
+    with building(cache) as lock:
+        maker = Builder(api, store, lock, report, builder)
+        made = maker.build(source) if again else maker.make(source)
+        handle = maker.load(source, made)
+    return _built(store, made, handle)
+
+
+def verify(
+    api: docker.APIClient,
+    names: Sequence[str],
+    *,
+    cache: Path,
+    images_dir: Path,
+    report: Callable[[str], None],
+    builder: str | None = None,
+) -> list[VerifyResult]:
+    """Build each image twice from nothing but the packages and wheels that its lock names. Raises as ensure."""
+    sources = [recipe.load(images_dir, name) for name in names]
+    rounds: list[dict[str, Made]] = []
+    with building(cache) as lock:
+        for _ in range(2):
+            with scratch(cache) as images:
+                maker = Builder(api, Cache(cache, images), lock, report, builder)
+                rounds.append({source.name: maker.make(source) for source in sources})
+    return [_verdict(source, *(done[source.name] for done in rounds)) for source in sources]
+
+
+def list_images(api: docker.APIClient | None, *, images_dir: Path) -> list[ListedImage]:
+    """All images that have a recipe; without an engine no handle is looked up."""
+    listed = []
+    for name in recipe.names(images_dir):
+        source = recipe.load(images_dir, name)
+        made = _published(source)
+        handle = archive.find(api, name, content(source, made)) if api is not None and made is not None else None
+        listed.append(ListedImage(name, made.image.id if made else None, source.lock_digest, handle))
+    return listed
+
+
+def relock(
+    api: docker.APIClient,
+    name: str,
+    *,
+    cache: Path,
+    images_dir: Path,
+    report: Callable[[str], None],
+    builder: str | None = None,
+) -> BuiltImage:
+    """Write a new lock from what the mirrors have now, build from it, and publish the id that it gives.
+
+    An image that stands on this one must be locked anew afterwards. Raises as ensure; then the old lock stays.
+    """
+    wanted = recipe.load_recipe(images_dir, name)
+    store = Cache(cache, cache)
+    with building(cache) as held:
+        maker = Builder(api, store, held, report, builder)
+        below = recipe.load(images_dir, wanted.base) if wanted.base else None
+        lock = maker.resolve(wanted, below.architecture if below else wanted.architecture or "")
+        digest = recipe.lock_digest(wanted, lock, below)
+        source = Source(name=name, recipe=wanted, lock=lock, lock_digest=digest, base=below, published=None)
+        made = maker.build(source)
+        handle = maker.load(source, made)
+        published = Published(id=made.image.id, layers=made.layers)
+        recipe.write(images_dir, name, lock, published)
+        store.remember(replace(source, published=published), made)
+    return _built(store, made, handle)
+
+
+def _published(source: Source) -> Made | None:
+    """What the lock gave when it was made."""
+    if source.published is None:
+        return None
+    ref = ImageRef(name=source.name, id=source.published.id, lock=source.lock_digest)
+    return Made(image=ref, layers=source.published.layers)
+
+
+def _built(store: Cache, made: Made, handle: str) -> BuiltImage:
+    path = store.archive(made.image.id)
+    return BuiltImage(made.image, handle, path, path.stat().st_size if path.exists() else None)
+
+
+def _verdict(source: Source, first: Made, second: Made) -> VerifyResult:
+    same = first == second
+    published = source.published.id if source.published else None
+    matches = same and first.image.id == published and not first.image.drift
+    return VerifyResult(source.name, first.image.id, second.image.id, same, matches)
