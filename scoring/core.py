@@ -14,6 +14,7 @@ from harness.records import Cell, Count, Plan, Record
 from harness.suites.groups import GroupKind, OracleKind, Trust
 from scoring.aggregate import Aggregate, Result, aggregate
 from scoring.evidence import Evidence
+from scoring.factor import Factor
 from scoring.factors import factors
 from scoring.figures import Figure
 
@@ -38,10 +39,10 @@ class CoreCell(Record):
     kind: str
     patch: Digest | None
     verdicts: tuple[CoreVerdict, ...]
-    f: Figure
-    q: Figure
-    s: Figure
-    c: Figure
+    f: Factor
+    q: Factor
+    s: Factor
+    c: Factor
     combined: Figure
     combined_classic: Figure
 
@@ -98,6 +99,6 @@ def _verdict(one: GroupVerdict) -> CoreVerdict:
 
 
 def _result(one: CoreCell) -> Result:
-    figures = {"f": one.f, "q": one.q, "s": one.s, "c": one.c}
+    single = {"f": one.f.figure, "q": one.q.figure, "s": one.s.figure, "c": one.c.figure}
     combined = {"combined": one.combined, "combined_classic": one.combined_classic}
-    return Result(one.cell.task, one.outcome, {**figures, **combined})
+    return Result(one.cell.task, one.outcome, {**single, **combined})

@@ -70,7 +70,7 @@ def task_mean(by_task: Sequence[Sequence[Fraction]]) -> Fraction | None:
 
 
 def mean(by_task: Sequence[Sequence[Figure]]) -> Mean:
-    """The mean of figures grouped by task."""
+    """The mean of figures grouped by task: of the figures as the card shows them, so that a reader can check it."""
     figures = [figure for task in by_task for figure in task]
     reasons = sorted({figure.reason for figure in figures if figure.value is None})
     average = task_mean([[f.fraction for f in task if f.fraction is not None] for task in by_task])
