@@ -9,7 +9,7 @@ from pathlib import Path
 import docker
 
 from harness.engine.images import archive, recipe
-from harness.engine.images.build import Builder
+from harness.engine.images.builder import Builder
 from harness.engine.images.cache import Cache, Made, building, content, scratch
 from harness.engine.images.recipe import Published, Source
 from harness.records import ImageRef
