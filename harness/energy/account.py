@@ -11,7 +11,7 @@ from harness.energy.booking import book_zone
 from harness.energy.floor import floor_flags, uncertainty_uj
 from harness.energy.meter import MeterInfo, counted, modelled_only, set_of
 from harness.energy.readings import Reading, blob_ref, load_chain
-from harness.energy.records import EnergyFlag, EnergyRecord, IdleBaseline, Zone, in_order, weakest
+from harness.energy.records import EnergyFlag, EnergyRecord, IdleBaseline, Zone, ZoneEnergy, in_order, weakest
 from harness.errors import VerifyError
 from harness.records import BlobRef
 
@@ -54,24 +54,13 @@ def account(window: Window) -> EnergyRecord:
     wall_us = window.readings[-1].t_us
     energies = tuple(book_zone(zone, window.readings) for zone in window.zones)
     summed = [energy for energy in energies if energy.counted]
-    parts = [energy.energy_uj for energy in summed]
-    whole = sum(part for part in parts if part is not None) if parts and None not in parts else None
-    flags = {flag for energy in summed for flag in energy.flags}
-    if window.scripted:
-        flags.add(EnergyFlag.SCRIPTED)
-    if window.shared:
-        flags.add(EnergyFlag.SHARED)
-
-    if modelled_only(window.zones):
-        figures = _modelled(whole)
-    else:
-        figures = _metered(window, whole, wall_us)
-        active = figures.active
-        if active is not None:
-            spread = uncertainty_uj(energies, wall_us, window.idle.sigma_uw, len(window.idle.windows_uw))
-            figures = replace(figures, uncertainty=spread)
-            flags |= floor_flags(active, spread, wall_us, window.zones)
-    flags |= figures.flags
+    whole = _sum(summed)
+    figures = _modelled(whole) if modelled_only(window.zones) else _metered(window, whole, wall_us)
+    flags = figures.flags | _seen(window, summed)
+    if figures.active is not None and figures.gross is not None:
+        spread = uncertainty_uj(energies, wall_us, window.idle.sigma_uw, len(window.idle.windows_uw))
+        flags |= floor_flags(figures.active, spread, wall_us, window.zones)
+        figures = replace(figures, uncertainty=spread)
     return EnergyRecord(
         meter=window.meter.name,
         zone_set=set_of(window.zones),
@@ -94,6 +83,21 @@ def account(window: Window) -> EnergyRecord:
         readings=window.blob,
         chain_head=window.head,
     )
+
+
+def _sum(summed: list[ZoneEnergy]) -> int | None:
+    """All zones' energy; None when there are none, or one of them is unknown."""
+    known = [energy.energy_uj for energy in summed if energy.energy_uj is not None]
+    return sum(known) if known and len(known) == len(summed) else None
+
+
+def _seen(window: Window, summed: list[ZoneEnergy]) -> set[EnergyFlag]:
+    flags = {flag for energy in summed for flag in energy.flags}
+    if window.scripted:
+        flags.add(EnergyFlag.SCRIPTED)
+    if window.shared:
+        flags.add(EnergyFlag.SHARED)
+    return flags
 
 
 def _modelled(whole: int | None) -> _Figures:
