@@ -35,7 +35,7 @@ from harness.ledger import CacheKind, Ledger
 from harness.outcomes import Ending, Outcome, graded, rule
 from harness.records import Cell, ExecutionMode, TaskRef, from_json, to_json
 from harness.scan.records import ScanRecord
-from harness.scanning import Scanner
+from harness.scan import Scanner
 from harness.seed import make_seed
 from harness.solvers import SolveContext, Solved
 from harness.solvers.choose import driver_of

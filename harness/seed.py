@@ -34,7 +34,7 @@ _COMMIT = (
     "git commit -q --allow-empty -m 'Initial state'; "
     "rm -rf .git/logs .git/COMMIT_EDITMSG .git/index; git read-tree HEAD; "
     "exec tar --create --format=gnu --sort=name --mtime=@946684800 --owner=10001 --group=10001 --numeric-owner "
-    f"--transform='s,^\\./,{_PREFIX},SH' --file=- ."
+    f"--directory=/ --file=- {WORKSPACE.lstrip('/')}"
 )
 
 
