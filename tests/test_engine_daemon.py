@@ -173,6 +173,18 @@ def test_it_stays_when_asked_to_until_a_command_does_not_ask(daemon: PrivateDaem
     assert traces(daemon) == []
 
 
+def test_who_only_looks_starts_and_stops_nothing(daemon: PrivateDaemon, tmp_path: Path) -> None:
+    nowhere = tmp_path / "no.sock"
+    here = Surroundings(environ={}, home=tmp_path, docker_socket=nowhere, podman_socket=nowhere, daemon=daemon)
+    with pytest.raises(InfraError, match="no container engine"), connect(start=False, surroundings=here):
+        pass
+    with daemon.hold(keep=True, notify=quiet):
+        pass
+    with connect(start=False, surroundings=here) as engine:
+        assert engine.info.root_dir == str(daemon.data)
+    assert daemon.answers()
+
+
 def test_a_killed_daemon_is_replaced_and_its_containers_end(daemon: PrivateDaemon) -> None:
     with daemon.hold(keep=True, notify=quiet) as url:
         engine = open_engine(Address("test", url))
@@ -231,7 +243,7 @@ def test_a_frozen_one_that_another_command_uses_is_left_alone(daemon: PrivateDae
     assert is_held(command)
     (pid,) = daemon.pids()
     os.kill(pid, signal.SIGSTOP)
-    with pytest.raises(InfraError, match="another command"), daemon.hold(keep=False, notify=quiet):
+    with pytest.raises(InfraError, match="other commands"), daemon.hold(keep=False, notify=quiet):
         pass
     os.kill(pid, signal.SIGCONT)
     assert daemon.pids() == [pid]

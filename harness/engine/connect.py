@@ -71,8 +71,9 @@ def connect(
             with _closing(engine):
                 yield engine
             return
+    stay = not start or (here.keep if keep is None else keep)  # who only looks leaves things as they are
     with (
-        here.daemon.hold(keep=here.keep if keep is None else keep, notify=notify) as url,
+        here.daemon.hold(keep=stay, notify=notify, start=start) as url,
         _closing(open_engine(Address("private engine", url, chosen=True))) as engine,
     ):
         yield engine

@@ -55,12 +55,13 @@ class PrivateDaemon:
         return f"unix://{self._socket}"
 
     @contextmanager
-    def hold(self, *, keep: bool, notify: Callable[[str], None]) -> Iterator[str]:
+    def hold(self, *, keep: bool, notify: Callable[[str], None], start: bool = True) -> Iterator[str]:
         """Run the daemon for the length of the block, starting it, or adopting one that runs already.
 
         Args:
             keep: leave it running at the end; a later command that does not ask for that will stop it.
             notify: told, in one line, what is being waited for.
+            start: without it, only one that runs already and answers will do.
 
         Raises:
             InfraError: it does not start, or another command is using it and it no longer answers.
@@ -75,7 +76,7 @@ class PrivateDaemon:
             with self._turn(notify):
                 alone = _lock_alone(users)
                 fcntl.flock(users, fcntl.LOCK_SH)
-                self._ensure(alone, notify)
+                self._ensure(alone, start, notify)
             try:
                 yield self.url
             finally:
@@ -116,7 +117,7 @@ class PrivateDaemon:
 
     # ------------------------------------------------------------------------------------------------------- starting
 
-    def _ensure(self, alone: bool, notify: Callable[[str], None]) -> None:
+    def _ensure(self, alone: bool, start: bool, notify: Callable[[str], None]) -> None:
         """Leave a daemon that answers: the one that runs, or a new one. The caller holds the turn."""
         if self.pids():
             deadline = time.monotonic() + _ADOPT_S
@@ -126,11 +127,10 @@ class PrivateDaemon:
                 time.sleep(_POLL_S)
             if not alone:
                 raise InfraError(
-                    str(self.run),
-                    "the private engine that another command uses no longer answers",
-                    "end that command first",
+                    str(self.run), "the private engine that other commands use no longer answers", "end them first"
                 )
-            notify("replacing a private engine that no longer answers")
+        if not start:
+            raise InfraError("engine", "the private engine does not answer", "`trialbox run` starts a new one")
         self.stop(_ADOPT_S)  # a broken one, or what the host's last power cut left
         self._start()
 
