@@ -131,6 +131,8 @@ class PrivateDaemon:
                 )
         if not start:
             raise InfraError("engine", "the private engine does not answer", "`trialbox run` starts a new one")
+        if self.pids():
+            notify("replacing a private engine that no longer answers")
         self.stop(_ADOPT_S)  # a broken one, or what the host's last power cut left
         self._start()
 
