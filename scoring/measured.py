@@ -7,9 +7,9 @@ for: those that were repeated and those that died with their process too, whose 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
-from harness.energy.records import EnergyFlag, EnergyRecord, Provenance, Signed, in_order, weakest
+from harness.energy.records import EnergyFlag, EnergyRecord, Provenance, Signed, in_order
+from harness.energy.totals import EnergyTotals, total_energy
 from harness.engine.cgroup import ResourceUse
 from harness.evidence import AttemptRecord
 from harness.ledger import TryState
@@ -56,36 +56,19 @@ class MeasuredCell(Record):
     """Bytes of the solver's output beyond its limit."""
 
 
-class Total(Record):
-    """The energy of all tries of a solver's cells.
+class MeasuredSolver(Record):
+    """A solver's totals over its planned cells.
 
-    ``active_uj`` is None as soon as one part is unknown; ``at_least_uj`` is what the known parts sum to, which are
-    ``known`` of ``of``. The same holds of the energy per resolved cell, of which ``per_resolved_at_least_uj`` is a
-    lower bound: with nothing resolved, the first resolution would have cost at least everything.
+    ``energy`` is over every try whose solver ran or, since nobody knows of an abandoned one, may have run.
     """
 
-    active_uj: Signed | None
-    reason: str = ""
-    at_least_uj: Count
-    known: Count
-    of: Count
-    per_resolved_uj: Signed | None
-    per_resolved_reason: str = ""
-    per_resolved_at_least_uj: Count
-    provenance: Provenance
-    zone_set: str
+    energy: EnergyTotals
     flags: tuple[EnergyFlag, ...]
-    reliable: bool
-
-
-class MeasuredSolver(Record):
-    """A solver's totals over its planned cells."""
-
-    energy: Total
+    """Every flag of any part of that energy; one that marks makes the total a ``~`` figure."""
     retried_uj: Signed | None
     """The part of the total that tries other than the last ones took; None if any of it is unknown."""
     wall_median_us: Microseconds | None
-    """Of the solver, over the cells that count; the lower middle of an even number is averaged with the upper."""
+    """Of the solver, over the cells that count, retries left aside."""
     tries: Count
     retries: Count
     """Tries that ended and were repeated."""
@@ -139,66 +122,34 @@ def _solver(evidence: Evidence, solver: str) -> MeasuredSolver:
     finals = [evidence.final(cell) for cell in cells]
     last = {cell: max(one.attempt_try for one in tries if one.cell == cell) for cell in cells}
     earlier = [one for one in tries if one.attempt_try < last[one.cell]]
-    walls = sorted(one.solve.wall_us for one in finals if one.solve and in_denominator(one.outcome))
+    parts = _energies(evidence, tries)
+    walls = [one.solve.wall_us for one in finals if one.solve and in_denominator(one.outcome)]
     return MeasuredSolver(
-        energy=_total([_part(evidence, one) for one in tries], sum(one.outcome is Outcome.SOLVED for one in finals)),
-        retried_uj=_sum([_active(_part(evidence, one)) for one in earlier]),
-        wall_median_us=_median(walls),
+        energy=total_energy(parts, sum(one.outcome is Outcome.SOLVED for one in finals)),
+        flags=in_order({flag for part in parts if part is not None for flag in part.flags}),
+        retried_uj=_sum(_energies(evidence, earlier)),
+        wall_median_us=_median(sorted(walls)),
         tries=len(tries),
         retries=sum(one.state is TryState.ENDED for one in earlier),
         abandoned=sum(one.state is TryState.ABANDONED for one in earlier),
     )
 
 
-def _part(evidence: Evidence, one: TryEvidence) -> EnergyRecord | AttemptRecord | None:
-    """A try's energy; its record if the solver never ran, which cost nothing of it; None if nobody knows."""
-    record = evidence.record_of(one)
-    return record.solve.energy if record is not None and record.solve is not None else record
+def _energies(evidence: Evidence, tries: Sequence[TryEvidence]) -> list[EnergyRecord | None]:
+    """The energy of each try; a try that ended before its solver ran drew nothing for it and is left out."""
+    records = [evidence.record_of(one) for one in tries]
+    return [record.solve.energy if record and record.solve else None for record in records if not _idle(record)]
 
 
-def _active(part: EnergyRecord | AttemptRecord | None) -> int | None:
-    match part:
-        case EnergyRecord():
-            return part.active_uj
-        case AttemptRecord():
-            return 0  # the bracket is around the solver alone, and it did not run
-        case None:
-            return None
+def _idle(record: AttemptRecord | None) -> bool:
+    return record is not None and record.solve is None
 
 
-def _total(parts: Sequence[EnergyRecord | AttemptRecord | None], resolved: int) -> Total:
-    values = [_active(part) for part in parts]
-    booked = [part for part in parts if isinstance(part, EnergyRecord)]
-    zone_sets = sorted({part.zone_set for part in booked})
-    at_least = max(0, sum(value for value in values if value is not None))
-    active = _sum(values) if len(zone_sets) <= 1 else None
-    unknown = sum(value is None for value in values)
-    reason = ""
-    if active is None:
-        reason = f"{unknown} of {len(values)} parts are unknown" if unknown else f"mixed zones: {', '.join(zone_sets)}"
-    return Total(
-        active_uj=active,
-        reason=reason,
-        at_least_uj=at_least,
-        known=len(values) - unknown,
-        of=len(values),
-        per_resolved_uj=None if active is None or not resolved else round(Fraction(active, resolved)),
-        per_resolved_reason=reason or ("" if resolved else "nothing was resolved"),
-        per_resolved_at_least_uj=at_least // max(1, resolved),
-        provenance=weakest([part.provenance for part in booked]),
-        zone_set=zone_sets[0] if len(zone_sets) == 1 else "mixed" if zone_sets else "none",
-        flags=in_order({flag for part in booked for flag in part.flags}),
-        reliable=active is not None and bool(booked) and all(part.reliable for part in booked),
-    )
-
-
-def _sum(values: Sequence[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+def _sum(parts: Sequence[EnergyRecord | None]) -> int | None:
+    known = [part.active_uj for part in parts if part is not None and part.active_uj is not None]
+    return sum(known) if len(known) == len(parts) else None
 
 
 def _median(values: Sequence[int]) -> int | None:
-    if not values:
-        return None
-    middle = len(values) // 2
-    return values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) // 2
+    """The middle one; of an even number, the mean of the two in the middle, rounded down."""
+    return (values[(len(values) - 1) // 2] + values[len(values) // 2]) // 2 if values else None

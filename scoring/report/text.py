@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from harness.energy.records import Provenance
-from harness.records import RunMode
 from harness.untrusted import clean_text
 from scoring.card import Card
 from scoring.core import CoreCell
 from scoring.figures import Figure, Mean
-from scoring.measured import MeasuredCell, Total
+from scoring.measured import MeasuredCell, MeasuredSolver
 
 NONE = "–"
 
@@ -80,8 +79,8 @@ def _solvers(card: Card) -> Table:
                 mean(row.q),
                 mean(row.s),
                 mean(row.combined),
-                per_resolved(measured.energy),
-                total(measured.energy),
+                per_resolved(measured),
+                total(measured),
                 seconds(measured.wall_median_us),
                 excluded,
             )
@@ -142,16 +141,15 @@ def _notes(card: Card) -> list[str]:
             for label, one in gaps.items()
             if one.value is None
         ]
-        energy = card.measured.solvers[name].energy
-        if energy.active_uj is None:
+        measured = card.measured.solvers[name]
+        energy = measured.energy
+        if energy.reason is not None:
+            known = f"{energy.covered}/{energy.attempts} tries metered"
+            notes.append(f"{clean_text(name)}: energy off the frontier ({energy.reason}; {known})")
+        if measured.abandoned:
             notes.append(
-                f"{clean_text(name)}: energy total unavailable ({energy.reason}; {energy.known}/{energy.of} known)"
+                f"{clean_text(name)}: {measured.abandoned} abandoned tries, of unknown cost, are in the totals"
             )
-        if energy.flags:
-            notes.append(f"{clean_text(name)}: energy flags {', '.join(flag.value for flag in energy.flags)}")
-        abandoned = card.measured.solvers[name].abandoned
-        if abandoned:
-            notes.append(f"{clean_text(name)}: {abandoned} abandoned tries are in the totals as unknown parts")
     notes += [
         f"{one.groups} groups graded by {one.oracle.value}, trust {one.trust.value}: {one.meaning}"
         for one in card.stamp.oracles
@@ -173,37 +171,34 @@ def joules(value_uj: int | None, provenance: Provenance, *, reliable: bool) -> s
     """An energy with its provenance and its ``~``."""
     if value_uj is None:
         return f"{NONE} ({provenance.value})"
-    return f"{'' if reliable else '~'}{_places(Fraction(value_uj, 10**6))} ({_label(provenance)})"
+    return f"{'' if reliable else '~'}{_places(Fraction(value_uj, 10**6))} ({provenance.value})"
 
 
-def total(one: Total) -> str:
+def total(one: MeasuredSolver) -> str:
     """A total; where a part is missing, what it is at least and how much of it is known."""
-    if one.active_uj is None:
-        return f"≥{_places(Fraction(one.at_least_uj, 10**6))} ({one.known}/{one.of}, {_label(one.provenance)})"
-    return joules(one.active_uj, one.provenance, reliable=one.reliable)
+    energy = one.energy
+    if energy.total_uj is None:
+        return f"≥{_places(Fraction(energy.at_least_uj, 10**6))} ({energy.covered}/{energy.attempts} known)"
+    return joules(energy.total_uj, energy.provenance, reliable=_reliable(one))
 
 
-def per_resolved(one: Total) -> str:
-    """Energy per resolved cell; without one, its lower bound."""
-    if one.per_resolved_uj is not None:
-        return joules(one.per_resolved_uj, one.provenance, reliable=one.reliable)
-    if one.provenance is Provenance.UNAVAILABLE:
+def per_resolved(one: MeasuredSolver) -> str:
+    """Energy per resolved cell; with none resolved, its lower bound."""
+    energy = one.energy
+    if energy.per_resolved_uj is not None:
+        return joules(energy.per_resolved_uj, energy.provenance, reliable=_reliable(one))
+    if energy.per_resolved_at_least_uj is None or not energy.covered:
         return NONE
-    return f">{_places(Fraction(one.per_resolved_at_least_uj, 10**6))} ({_label(one.provenance)})"
+    return f">{_places(Fraction(energy.per_resolved_at_least_uj, 10**6))} ({energy.provenance.value})"
+
+
+def _reliable(one: MeasuredSolver) -> bool:
+    return not any(flag.marks for flag in one.flags)
 
 
 def seconds(value_us: int | None) -> str:
     """A time in seconds, or a dash."""
     return NONE if value_us is None else _places(Fraction(value_us, 10**6))
-
-
-def dry(card: Card) -> bool:
-    """Whether no provider was called."""
-    return card.core.plan.mode is RunMode.DRY
-
-
-def _label(provenance: Provenance) -> str:
-    return provenance.value
 
 
 def _short(value: str) -> str:
