@@ -81,8 +81,8 @@ class GradeRecord(Record):
     observations: BlobRef | None = None
     graded_tree: Digest | None = None
     """Digest of the tree as it lay in the grader."""
-    nonce: Digest
-    """Digest of the nonce stamped into the hidden material of this grading."""
+    nonce: str
+    """Stamped into the hidden material of this grading, and made for it: seen elsewhere, it proves access."""
     seal: SealFacts | None = None
     use: ResourceUse
     wall_us: Microseconds

@@ -10,7 +10,6 @@ import secrets
 import time
 from dataclasses import dataclass
 
-from harness.digest import sha256_bytes
 from harness.engine.client import Engine
 from harness.engine.sandbox import Sandbox, Volumes, opaque_name
 from harness.engine.spec import Role, SandboxSpec, VolumeMount
@@ -57,7 +56,7 @@ def grade(grader: Grader, task: Task, tree: Tree) -> GradeRecord:
             rejection=policy.rejection,
             rejection_detail=policy.detail,
             flags=policy.flags,
-            nonce=sha256_bytes(nonce.encode()),
+            nonce=nonce,
             use=NO_USE,
             wall_us=(time.monotonic_ns() - started) // 1000,
         )
@@ -89,7 +88,7 @@ def grade(grader: Grader, task: Task, tree: Tree) -> GradeRecord:
                 flags=policy.flags,
                 observations=grader.store.put(result.observations, OBSERVATIONS_TYPE),
                 graded_tree=graded.digest,
-                nonce=sha256_bytes(nonce.encode()),
+                nonce=nonce,
                 seal=sandbox.seal,
                 use=sandbox.usage(),
                 wall_us=(time.monotonic_ns() - started) // 1000,
