@@ -36,6 +36,7 @@ def surroundings(
     *,
     platform: str = "linux",
     root: bool = False,
+    confined: bool = False,
     like: tuple[str, ...] = (),
 ) -> Surroundings:
     """A machine with no engine but those under *folder*."""
@@ -44,6 +45,7 @@ def surroundings(
         home=folder,
         platform=platform,
         root=root,
+        confined=confined,
         distributions=frozenset(like),
         docker_socket=folder / "docker.sock",
         podman_socket=folder / "podman.sock",
@@ -227,6 +229,12 @@ def test_a_machine_without_an_engine_is_told_what_to_type(
     error = failure(surroundings(folder, platform=platform, root=root, like=like))
     assert command in str(error)
     assert error.exit_code is ExitCode.INFRA
+
+
+def test_root_in_an_unprivileged_container_is_not_promised_an_engine(folder: Path) -> None:
+    here = surroundings(folder, root=True, confined=True, like=("debian",))
+    assert not here.can_start
+    assert "--privileged" in str(failure(here))
 
 
 def test_an_engine_that_is_down_is_to_be_started_not_installed(folder: Path) -> None:

@@ -94,6 +94,7 @@ def test_a_report_without_an_engine(tmp_path: Path, root: bool, state: State) ->
         home=tmp_path,
         platform="linux",
         root=root,
+        confined=False,
         distributions=frozenset({"debian"}),
         docker_socket=nowhere,
         podman_socket=nowhere,

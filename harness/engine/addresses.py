@@ -21,6 +21,8 @@ from harness.errors import UserError
 
 KEEP_VARIABLE = "TRIALBOX_KEEP_ENGINE"
 
+_CAP_SYS_ADMIN = 21
+
 
 @dataclass(frozen=True)
 class Address:
@@ -47,6 +49,8 @@ class Surroundings:
     home: Path = field(default_factory=Path.home)
     platform: str = sys.platform
     root: bool = field(default_factory=lambda: hasattr(os, "geteuid") and os.geteuid() == 0)
+    confined: bool = field(default_factory=lambda: _confined(Path("/proc/self/status")))
+    """Whether even root may not mount here, as in a container that isn't privileged."""
     distributions: frozenset[str] = field(default_factory=distributions)
     docker_socket: Path = Path("/var/run/docker.sock")
     podman_socket: Path = Path("/run/podman/podman.sock")
@@ -54,8 +58,9 @@ class Surroundings:
 
     @property
     def can_start(self) -> bool:
-        """Whether a private daemon can be had: root on Linux, with dockerd there or installable."""
-        return self.platform == "linux" and self.root and (installed("dockerd") or "debian" in self.distributions)
+        """Whether a private daemon can be had: a real root on Linux, with dockerd there or installable."""
+        able = self.platform == "linux" and self.root and not self.confined
+        return able and (installed("dockerd") or "debian" in self.distributions)
 
     @property
     def keep(self) -> bool:
@@ -137,3 +142,12 @@ def _read_json(path: Path) -> dict[str, Any]:
 def one_line(error: BaseException) -> str:
     """An error's text, fit for one line."""
     return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+def _confined(status: Path) -> bool:
+    """Whether the process lacks CAP_SYS_ADMIN, by its /proc status; False where there is none."""
+    try:
+        fields = dict(line.split(":", 1) for line in status.read_text(encoding="utf-8").splitlines() if ":" in line)
+    except OSError:
+        return False
+    return not int(fields.get("CapEff", "0").strip(), 16) >> _CAP_SYS_ADMIN & 1

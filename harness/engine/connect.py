@@ -62,7 +62,7 @@ def connect(
         return
     if not (here.can_start and (start or here.daemon.pids())):
         raise _nothing(here, dead)
-    if not installed("dockerd"):
+    if start and not installed("dockerd"):
         install_docker(notify)
         engine, _ = find(
             here
@@ -182,6 +182,8 @@ def _nothing(here: Surroundings, dead: list[tuple[Address, OSError]]) -> InfraEr
             return _denied(address.socket)
     if here.platform == "darwin":
         remedy = "open Docker Desktop, or `brew install colima docker && colima start`"
+    elif here.root and here.confined:
+        remedy = "mount the host's /var/run/docker.sock into this container, or run it with --privileged"
     elif here.can_start:
         remedy = "`trialbox run` starts its own"
     elif dead:
