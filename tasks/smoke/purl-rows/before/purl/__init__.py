@@ -1,0 +1,1 @@
+"""Works knitting patterns out."""
