@@ -21,16 +21,18 @@ from harness.errors import InfraError
 from harness.outcomes import Rejection
 from harness.records import Limits
 from harness.suites.tree import EXECUTABLE, LINK, Tree
-from harness.untrusted import CapturedTree, Refused, parse_listing, read_archive, refuse_listing
+from harness.untrusted import MAX_DEPTH, CapturedTree, Refused, parse_listing, read_archive, refuse_listing
 
 WORKSPACE = "/workspace"
 HOME = "/home/agent"
 PROMPT_FILE = f"{HOME}/prompt.md"
 
 # The listing comes first and from another program than the archive, so that a tree cut short by either is noticed.
-# GNU tar streams trees that the engine's own archive call silently truncates (at depth 2,046).
+# GNU tar streams trees that the engine's own archive call silently truncates (at depth 2,046); a tree that will be
+# refused for its depth is not streamed, since its names alone are hundreds of megabytes.
 _LIST_AND_STREAM = (
-    r'find . -xdev -mindepth 1 -path ./.git -prune -o -mindepth 1 -printf "%y%d\n" >&2 || exit 9; '
+    r'find . -xdev -mindepth 1 -path ./.git -prune -o -printf "%y%d\n" >&2 || exit 9; '
+    f'[ -z "$(find . -xdev -mindepth {MAX_DEPTH + 1} -path ./.git -prune -o -printf x -quit)" ] || exit 8; '
     "exec tar --create --format=gnu --numeric-owner --one-file-system --anchored --exclude=./.git --file=- ."
 )
 _UNPACK = (
