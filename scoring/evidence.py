@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from harness.errors import VerifyError
 from harness.evidence import AttemptRecord
 from harness.ledger import Try, TryState
-from harness.records import BlobRef, Cell, Microseconds, Plan, Record
+from harness.records import BlobRef, Cell, Microseconds, Plan, Record, from_json
+from harness.store import Store
 
 
 class TryEvidence(Record):
@@ -63,3 +65,23 @@ def try_evidence(tries: Sequence[Try]) -> tuple[TryEvidence, ...]:
         )
         for one in tries
     )
+
+
+def read_evidence(plan: Plan, tries: Sequence[Try], store: Store) -> Evidence:
+    """A run's evidence from its store.
+
+    Raises:
+        VerifyError: a record is missing, changed, or says another outcome than the ledger.
+    """
+    records: dict[str, AttemptRecord] = {}
+    for one in tries:
+        if one.record is None:
+            continue
+        where = f"record of {one.cell.key} try {one.attempt_try}"
+        record = from_json(AttemptRecord, store.get(one.record.digest), where)
+        if record.outcome is not one.outcome:
+            raise VerifyError(
+                where, f"says {record.outcome.value}, the ledger says {one.outcome}", "put back a copy of the ledger"
+            )
+        records[one.record.digest] = record
+    return Evidence(plan, try_evidence(tries), records)

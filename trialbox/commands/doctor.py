@@ -1,0 +1,30 @@
+"""``trialbox doctor``: what works here, what doesn't, and the remedy."""
+
+from __future__ import annotations
+
+from harness.errors import ExitCode
+from trialbox.guard import Json, line, say
+
+
+def doctor(as_json: Json = False) -> ExitCode:
+    """What works here, what doesn't, and the remedy: engine, meters, tracer, disk."""
+    import os
+
+    from harness.doctor import survey
+    from harness.energy import active_watts
+    from harness.energy import survey as meters
+    from harness.records import to_value
+    from trialbox import places
+
+    report = survey(places.state().root, meters=meters(active_watts(None, os.environ)))
+    if as_json:
+        say({"usable": report.usable, **to_value(report)})
+    else:
+        for one in report.lines:
+            remedy = f"; {one.remedy}" if one.remedy else ""
+            line(f"{one.state.value:<8} {one.part}: {one.detail}{remedy}")
+        for advisory in report.advisories:
+            line(
+                f"warning  {advisory.component} {advisory.version}: {', '.join(advisory.identifiers)}; {advisory.note}"
+            )
+    return ExitCode.DONE if report.usable else ExitCode.NO

@@ -1,0 +1,25 @@
+"""``trialbox gc``: remove what no run or card needs."""
+
+from __future__ import annotations
+
+from harness.errors import ExitCode
+from trialbox.guard import Json, line, say
+
+
+def gc(as_json: Json = False) -> ExitCode:
+    """Remove what no run or card needs: stray blobs, half-written files, caches, leftover containers."""
+    from trialbox import places
+    from trialbox.cleaning import clean
+
+    freed = clean(places.state())
+    if as_json:
+        say(vars(freed))
+        return ExitCode.DONE
+    line(
+        f"{freed.blobs} blobs, {freed.files} half-written files and {freed.cached} cached results: {freed.bytes} bytes"
+    )
+    engine = "no engine answers" if freed.engine_objects is None else f"{freed.engine_objects} containers and volumes"
+    line(f"left by killed runs: {engine}")
+    for problem in freed.kept:
+        line(f"kept: {problem}")
+    return ExitCode.DONE

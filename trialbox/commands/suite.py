@@ -1,0 +1,72 @@
+"""``trialbox suite``: the suites there are, and what is in one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from harness.errors import ExitCode
+from trialbox.guard import Json, guarded, line, say
+
+app = typer.Typer(help="Suites and their tasks.", no_args_is_help=True, rich_markup_mode=None)
+
+SuiteName = Annotated[str, typer.Argument(metavar="SUITE", help="A suite's name, or the path of its folder.")]
+
+
+def list_suites(as_json: Json = False) -> ExitCode:
+    """List the suites."""
+    from harness.suites.load import find_suites, load_suite
+    from trialbox import places
+
+    suites = [load_suite(folder) for folder in find_suites(places.data_folder("tasks")).values()]
+    rows = [
+        {"name": one.name, "version": one.version, "tasks": len(one.tasks), "description": one.spec.description}
+        for one in suites
+    ]
+    if as_json:
+        say({"suites": rows})
+    for row in [] if as_json else rows:
+        line(f"{row['name']} {row['version']}  {row['tasks']} tasks  {row['description']}")
+    return ExitCode.DONE
+
+
+def show_suite(suite: SuiteName, as_json: Json = False) -> ExitCode:
+    """Show a suite: its identity and its tasks."""
+    from harness.engine.images import list_images
+    from harness.records import to_value
+    from harness.suites.hashing import ScoreBasis, suite_ref, task_ref
+    from harness.suites.load import load_suite
+    from trialbox import places
+    from trialbox.request import suite_folder
+
+    loaded = load_suite(suite_folder(suite, places.data_folder("tasks")))
+    images = list_images(None, images_dir=places.data_folder("images"))
+    basis = ScoreBasis(image_locks={image.name: image.lock for image in images})
+    identity = suite_ref(loaded, basis)
+    tasks = [
+        {
+            "id": task.id,
+            "format": task.spec.format,
+            "title": task.spec.title,
+            "oracle_visibility": task.oracle_visibility.value,
+            "trust": task.trust.value,
+            "groups": [{"name": g.name, "kind": g.kind.value, "oracle": g.oracle} for g in task.groups],
+            "limits": to_value(task.limits),
+            "score_hash": task_ref(loaded, task, basis).score_hash,
+        }
+        for task in loaded.tasks
+    ]
+    if as_json:
+        say({"name": loaded.name, "version": loaded.version, "hash": identity.hash, "tasks": tasks})
+        return ExitCode.DONE
+    line(f"{loaded.name} {loaded.version} {identity.hash}")
+    for task, facts in zip(loaded.tasks, tasks, strict=True):
+        groups = ", ".join(f"{group.name} ({group.kind.value}, {group.oracle})" for group in task.groups)
+        line(f"  {task.id}: {task.spec.title}")
+        line(f"    {facts['format']}, oracle {facts['oracle_visibility']}, trust {facts['trust']}; groups: {groups}")
+    return ExitCode.DONE
+
+
+app.command("list")(guarded(list_suites))
+app.command("show")(guarded(show_suite))

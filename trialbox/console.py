@@ -1,0 +1,38 @@
+"""Reports on a terminal: tables drawn by rich, text otherwise as it is."""
+
+from __future__ import annotations
+
+import sys
+
+from rich import box
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from scoring.report.text import Report, Table
+
+_WIDE = 200
+"""Columns when stdout is no terminal: tables are not folded in a file."""
+
+
+def show(report: Report) -> None:
+    """Print a report; its last line comes last, alone and unfolded."""
+    console = Console(width=None if sys.stdout.isatty() else _WIDE, highlight=False, soft_wrap=False)
+    for text in report.head:
+        console.print(Text(text), soft_wrap=True)
+    for table in report.tables:
+        show_table(table, console)
+    for text in report.notes:
+        console.print(Text(f"- {text}"), soft_wrap=True)
+    console.print(Text(report.last), soft_wrap=True)
+
+
+def show_table(table: Table, console: Console | None = None) -> None:
+    """Print one table."""
+    console = console or Console(width=None if sys.stdout.isatty() else _WIDE, highlight=False)
+    drawn = RichTable(title=Text(table.title), title_justify="left", box=box.SIMPLE, pad_edge=False)
+    for column in table.columns:
+        drawn.add_column(Text(column), overflow="fold")
+    for row in table.rows:
+        drawn.add_row(*(Text(cell) for cell in row))
+    console.print(drawn)
