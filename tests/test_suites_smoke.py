@@ -1,0 +1,63 @@
+"""The smoke suite that ships: what it promises on paper. That it grades right takes containers, and is tested there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.suites.groups import GroupKind, Trust
+from harness.suites.load import load_suite
+from harness.suites.models import AuthorKind, OracleVisibility
+from harness.suites.oracles import inputs_and_expectations
+from harness.suites.task import Task
+
+SMOKE = load_suite(Path(__file__).parent.parent / "tasks" / "smoke")
+
+
+@pytest.fixture(params=SMOKE.tasks, ids=lambda task: task.id)
+def task(request: pytest.FixtureRequest) -> Task:
+    loaded: Task = request.param
+    return loaded
+
+
+def test_it_covers_the_formats_and_oracles() -> None:
+    assert [task.spec.format for task in SMOKE.tasks].count("repo") == 3
+    assert [task.oracle_visibility for task in SMOKE.tasks].count(OracleVisibility.OPEN) == 1
+    assert {group.oracle for task in SMOKE.tasks for group in task.groups} == {
+        "cases",
+        "operations",
+        "commands",
+        "pytest",
+        "exit_status",
+    }
+    assert [task.trust for task in SMOKE.tasks].count(Trust.HOST_HELD) == 2
+
+
+def test_each_task_has_what_a_task_needs(task: Task) -> None:
+    assert task.wrong
+    assert task.canaries
+    assert task.spec.provenance is not None
+    assert task.spec.provenance.author_kind is AuthorKind.GENERATED
+    assert any(group.kind is GroupKind.BEHAVIOUR for group in task.groups)
+    assert len([path for path in task.before if path.endswith(".py")]) >= 3
+
+
+def test_canaries_are_used_once() -> None:
+    canaries = [canary for task in SMOKE.tasks for canary in task.canaries]
+    assert len(set(canaries)) == len(canaries) == 7
+
+
+def test_the_title_is_never_shown(task: Task) -> None:
+    shown = [task.prompt.encode(), *(entry.data for entry in task.before.values())]
+    assert not any(task.spec.title.encode() in data for data in shown) or task.spec.format == "joule"
+
+
+def test_no_canary_and_no_expected_text_is_sent(task: Task) -> None:
+    for oracle in task.oracles.values():
+        inputs, _ = inputs_and_expectations(oracle)
+        sent = json.dumps(inputs)
+        assert not any(canary in sent for canary in task.canaries)
+        assert '"expect"' not in sent
+        assert '"raises"' not in sent
