@@ -206,6 +206,14 @@ def test_a_missing_part_is_one_line(task: Path, part: str) -> None:
     assert str(place) in message(lambda: load_task(task))
 
 
+def test_two_groups_may_share_a_file(task: Path) -> None:
+    text = f"# {EXPOSURE}\ndef test_zero(): pass\nclass TestMore:\n    def test_one(self): pass\n"
+    write(task, {"hidden/test_plain.py": text})
+    group = '[[groups]]\nname = "more"\nkind = "behaviour"\noracle = "pytest"\nfiles = ["hidden/test_plain.py"]\n'
+    edit(task / "task.toml", "[[groups]]", f'{group}ids = ["test_plain.py::TestMore::test_one"]\n\n[[groups]]')
+    assert [one.name for one in load_task(task).groups] == ["more", "adds", "plain"]
+
+
 def test_an_unreadable_file_is_one_line(task: Path) -> None:
     (task / "issue.md").unlink()
     (task / "issue.md").mkdir()

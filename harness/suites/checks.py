@@ -25,9 +25,7 @@ def check_task(task: Task) -> None:
     _hidden_is_used(task)
     _canaries(task)
     _candidates(task)
-    for group in task.groups:
-        if isinstance(group, PytestGroup):
-            _pinned_ids(task, group)
+    _pinned_ids(task)
 
 
 def _fits(task: Task) -> None:
@@ -108,25 +106,26 @@ def _all(task: Task) -> tuple[Candidate, ...]:
     return (task.reference, *task.wrong)
 
 
-def _pinned_ids(task: Task, group: PytestGroup) -> None:
-    """Each id names a test that its file defines, and each test of the files is pinned."""
-    pinned = {test.split("[")[0] for test in group.ids}
-    defined: set[str] = set()
+def _pinned_ids(task: Task) -> None:
+    """Each id names a test that its file defines, and each test of the files is pinned by some group."""
+    groups = [group for group in task.groups if isinstance(group, PytestGroup)]
+    pinned = {test.split("[")[0] for group in groups for test in group.ids}
+    defined = {test for group in groups for test in _defined(task, group)}
+    where = f"{task.folder / 'task.toml'}: groups"
+    for test in sorted(pinned - defined):
+        raise UserError(where, f"no test {test!r} is defined", "correct ids")
+    for test in sorted(defined - pinned):
+        raise UserError(where, f"test {test!r} is not pinned", "add it to ids")
+
+
+def _defined(task: Task, group: PytestGroup) -> Iterator[str]:
     for path, entry in task.hidden_for(group).items():
         if path.endswith(".py"):
             try:
                 module = ast.parse(entry.data)
             except (SyntaxError, ValueError) as error:
                 raise UserError(str(task.folder / "hidden" / path), f"is not Python: {error}", "correct it") from error
-            defined |= {f"{path}::{name}" for name in _tests(module)}
-    for test in sorted(pinned - defined):
-        raise UserError(
-            f"{task.folder / 'task.toml'}: group {group.name}", f"no test {test!r} is defined", "correct ids"
-        )
-    for test in sorted(defined - pinned):
-        raise UserError(
-            f"{task.folder / 'task.toml'}: group {group.name}", f"test {test!r} is not pinned", "add it to ids"
-        )
+            yield from (f"{path}::{name}" for name in _tests(module))
 
 
 def _tests(module: ast.Module) -> Iterator[str]:
