@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from harness.engine import mounts
 from harness.engine.addresses import Surroundings
 from harness.engine.client import Engine
 from harness.engine.connect import connect, knock
@@ -100,7 +101,7 @@ def podman_service(folder: Path) -> Iterator[str]:
         for monitor in processes_of(short):  # an exec's monitor would outlive us, and make the folder anew
             with contextlib.suppress(ProcessLookupError):
                 os.kill(monitor, signal.SIGKILL)
-        subprocess.run(["umount", "--lazy", str(storage / "root" / "overlay")], check=False, capture_output=True)
+        mounts.detach(reversed(mounts.points(storage)))
         shutil.rmtree(short, ignore_errors=True)
 
 

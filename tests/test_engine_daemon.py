@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.engine import mounts
 from harness.engine.addresses import Address, Surroundings
 from harness.engine.client import LABEL
 from harness.engine.connect import connect, open_engine
@@ -58,18 +59,13 @@ def daemon(tmp_path: Path) -> Iterator[PrivateDaemon]:
 
 def traces(private: PrivateDaemon) -> list[str]:
     """All that a stopped daemon must not leave."""
-    mounts = [
-        line
-        for line in Path("/proc/self/mountinfo").read_text().splitlines()
-        if f"{private.data} " in line or f"{private.data}/" in line or f"{private.run}/" in line
-    ]
     left = [str(path) for path in private.run.iterdir() if path.suffix not in {".lock", ".log"}]
     processes = [
         read(entry).decode(errors="replace").replace("\0", " ")
         for entry in Path("/proc").glob("[0-9]*/cmdline")
         if str(private.run).encode() in read(entry)
     ]
-    return mounts + left + processes
+    return [str(point) for point in mounts.points(private.data, private.run)] + left + processes
 
 
 def read(path: Path) -> bytes:
@@ -104,6 +100,13 @@ def wait_until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def freeze(pid: int) -> None:
+    """Stop a process, and wait until its last thread has: until then it may still answer."""
+    os.kill(pid, signal.SIGSTOP)
+    threads = Path(f"/proc/{pid}/task")
+    wait_until(lambda: all(b") T " in read(thread / "stat") for thread in threads.iterdir()))
 
 
 def test_it_runs_containers_and_leaves_nothing(daemon: PrivateDaemon, tmp_path: Path) -> None:
@@ -231,7 +234,7 @@ def test_one_without_its_socket_is_replaced(daemon: PrivateDaemon) -> None:
 def test_a_frozen_one_is_replaced(daemon: PrivateDaemon) -> None:
     with daemon.hold(keep=True, notify=quiet):
         (pid,) = daemon.pids()
-    os.kill(pid, signal.SIGSTOP)
+    freeze(pid)
     with daemon.hold(keep=False, notify=quiet):
         assert daemon.answers()
         assert pid not in daemon.pids()
@@ -242,7 +245,7 @@ def test_a_frozen_one_that_another_command_uses_is_left_alone(daemon: PrivateDae
     command = hold_elsewhere(daemon)
     assert is_held(command)
     (pid,) = daemon.pids()
-    os.kill(pid, signal.SIGSTOP)
+    freeze(pid)
     with pytest.raises(InfraError, match="other commands"), daemon.hold(keep=False, notify=quiet):
         pass
     os.kill(pid, signal.SIGCONT)

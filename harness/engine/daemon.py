@@ -8,12 +8,10 @@ that lock alone is the last one.
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import fcntl
 import json
 import os
-import re
 import shutil
 import socket
 import subprocess
@@ -24,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.engine import processes
+from harness.engine import mounts, processes
 from harness.engine.debian import SYSTEM_PATH
 from harness.errors import InfraError, UserError
 from harness.files import atomic_write, storage_error
@@ -34,7 +32,6 @@ _NAMESPACES = ("--containerd-namespace=trialbox", "--containerd-plugins-namespac
 
 _SHIM = "containerd-shim-runc-v2"
 _SOCKET_PATH_LIMIT = 107
-_MNT_DETACH = 2
 _PING = b"GET /_ping HTTP/1.0\r\nHost: localhost\r\n\r\n"
 _POLL_S = 0.02
 _START_S = 90
@@ -196,14 +193,9 @@ class PrivateDaemon:
 
     def _unmount(self) -> None:
         """Detach what the daemon mounted; its data folder itself only where it says that it mounted that."""
-        data, runtime = os.fsencode(self.data), os.fsencode(self._exec_root)
-        own = {data} if (self._exec_root / "unmount-on-shutdown").exists() else set()
-        points = [line.split()[4] for line in Path("/proc/self/mountinfo").read_bytes().splitlines()]
-        libc = ctypes.CDLL(None, use_errno=True)
-        for escaped in reversed(points):
-            point = re.sub(rb"\\([0-7]{3})", lambda octal: bytes([int(octal[1], 8)]), escaped)
-            if point in own or point.startswith((data + b"/", runtime + b"/")):
-                libc.umount2(point, _MNT_DETACH)
+        mounted = mounts.points(self.data, self._exec_root)
+        its_own = (self._exec_root / "unmount-on-shutdown").exists()
+        mounts.detach(point for point in reversed(mounted) if its_own or point != self.data)
 
     # --------------------------------------------------------------------------------------------------------- places
 

@@ -27,13 +27,11 @@ def end(pid: int, program: str, folder: Path, *, patience_s: int) -> None:
     try:
         if not _matches(_PROC / str(pid), program, folder):
             return
-        poll = select.poll()
-        poll.register(handle, select.POLLIN)
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(handle, signal.SIGTERM)
-            if not poll.poll(patience_s * 1000):
+            if not _wait(handle, patience_s):
                 signal.pidfd_send_signal(handle, signal.SIGKILL)
-                poll.poll(_KILLED_S * 1000)
+                _wait(handle, _KILLED_S)
     finally:
         os.close(handle)
     with suppress(ChildProcessError):
@@ -41,11 +39,24 @@ def end(pid: int, program: str, folder: Path, *, patience_s: int) -> None:
 
 
 def kill_children(pid: int) -> None:
-    """Kill what a process started, at once; only the direct children."""
+    """Kill what a process started, and wait until it is gone; only the direct children."""
     with suppress(OSError):  # it ended meanwhile
-        for listing in (_PROC / str(pid) / "task").glob("*/children"):
-            for child in listing.read_text(encoding="ascii").split():
-                os.kill(int(child), signal.SIGKILL)
+        listings = (_PROC / str(pid) / "task").glob("*/children")
+        for child in [int(word) for listing in listings for word in listing.read_text(encoding="ascii").split()]:
+            with suppress(ProcessLookupError):
+                handle = os.pidfd_open(child)
+                try:
+                    signal.pidfd_send_signal(handle, signal.SIGKILL)
+                    _wait(handle, _KILLED_S)
+                finally:
+                    os.close(handle)
+
+
+def _wait(handle: int, seconds: int) -> bool:
+    """Whether the process behind a pidfd ended in time."""
+    poll = select.poll()
+    poll.register(handle, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))
 
 
 def _matches(entry: Path, program: str, folder: Path) -> bool:
