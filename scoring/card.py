@@ -116,7 +116,7 @@ def find_card(folder: Path, name: str) -> Path:
     wanted = name.removeprefix("sha256:")
     found = ids[-1:] if name == "latest" else [one for one in ids if one.removeprefix("sha256:").startswith(wanted)]
     if len(found) != 1 or (len(wanted) < 8 and name != "latest"):
-        problem = "fits more than one card" if len(found) > 1 else "is no card here"
+        problem = "fits more than one card" if len(found) > 1 else "is no card of this state folder"
         raise UserError(
             f"card {name}", problem, "`trialbox card list` shows the cards; eight digits of the id are enough"
         )

@@ -23,8 +23,4 @@ def doctor(as_json: Json = False) -> ExitCode:
         for one in report.lines:
             remedy = f"; {one.remedy}" if one.remedy else ""
             line(f"{one.state.value:<8} {one.part}: {one.detail}{remedy}")
-        for advisory in report.advisories:
-            line(
-                f"warning  {advisory.component} {advisory.version}: {', '.join(advisory.identifiers)}; {advisory.note}"
-            )
     return ExitCode.DONE if report.usable else ExitCode.NO

@@ -1,0 +1,189 @@
+"""Bad input: each one clear line with the remedy, the documented exit code, and nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.ledger import Ledger
+from tests.cli_rig import Ran, trialbox
+from tests.plans import plan
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def one_line(ran: Ran, code: int, *words: str) -> None:
+    assert ran.code == code, ran.err
+    assert ran.out == ""
+    assert len(ran.err.strip().splitlines()) == 1, ran.err
+    assert ran.err.startswith("trialbox: ")
+    for word in words:
+        assert word in ran.err
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "state"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("run",), 2, "SUITE"),
+        (("run", "nosuch"), 2, "known: "),
+        (("run", "./nosuch"), 2, "no such folder"),
+        (("run", "smoke", "--solver", "nosuch"), 2, "there is no solver 'nosuch'"),
+        (("run", "smoke", "--solver", "noop,noop"), 2, "named twice"),
+        (("run", "smoke", "--task", "nosuch"), 2, "its tasks are"),
+        (("run", "smoke", "--attempts", "0"), 2, "--attempts"),
+        (("run", "smoke", "--concurrency", "0"), 2, "--concurrency"),
+        (("run", "smoke", "--limit", "0"), 2, "--limit"),
+        (("run", "smoke", "--energy", "wishes"), 2, "known: auto"),
+        (("run", "smoke", "--real"), 4, "nothing was spent"),
+        (("run", "smoke", "--resume", "latest"), 2, "keeps what it was planned with"),
+        (("run", "--resume", "latest"), 2, "the last ones are: none"),
+        (("suite", "show", "nosuch"), 2, "known: "),
+    ],
+)
+def test_a_mistake_is_one_line_and_starts_nothing(
+    home: Path, arguments: tuple[str, ...], code: int, words: str
+) -> None:
+    one_line(trialbox(home, *arguments), code, words)
+    assert not (home / "blobs").exists() or not any((home / "blobs").iterdir())
+
+
+def test_an_option_that_there_is_not_is_a_user_s_mistake(home: Path) -> None:
+    assert trialbox(home, "run", "smoke", "--nosuch").code == 2
+    assert trialbox(home, "nosuch").code == 2
+
+
+def test_a_mistake_with_json_is_one_object(home: Path) -> None:
+    ran = trialbox(home, "run", "nosuch", "--json")
+    assert ran.code == 2
+    assert set(ran.json["error"]) == {"where", "problem", "remedy", "exit_code"}
+
+
+def test_a_malformed_task_is_named_by_file_and_key(home: Path, tmp_path: Path) -> None:
+    suite = tmp_path / "mine"
+    task = suite / "one"
+    task.mkdir(parents=True)
+    (suite / "suite.toml").write_text(
+        'schema = 1\nname = "mine"\nversion = "1.0.0"\ndescription = "x"\ntasks = ["one"]\n'
+    )
+    one_line(trialbox(home, "run", str(suite)), 2, "task.toml")
+    (task / "task.toml").write_text("schema = 1\nformat = ")
+    one_line(trialbox(home, "run", str(suite)), 2, "task.toml")
+    (task / "task.toml").write_text('schema = 1\nformat = "repo"\nwrongly = 1\n')
+    one_line(trialbox(home, "run", str(suite)), 2, "task.toml", "wrongly")
+
+
+def test_no_engine_is_one_line(home: Path) -> None:
+    ran = trialbox(home, "run", "smoke", DOCKER_HOST="unix:///nowhere/docker.sock")
+    one_line(ran, 3, "/nowhere/docker.sock")
+
+
+def test_a_state_folder_that_is_a_file_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("")
+    one_line(trialbox(tmp_path / "state", "run", "smoke"), 3)
+    one_line(trialbox(tmp_path / "state", "gc"), 3)
+
+
+@pytest.fixture
+def read_only(home: Path) -> Iterator[Path]:
+    home.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,ro", "tmpfs", str(home)], check=True)
+    yield home
+    subprocess.run(["umount", "-l", str(home)], check=True)
+
+
+def test_a_read_only_state_folder_is_one_line(read_only: Path) -> None:
+    one_line(trialbox(read_only, "run", "smoke"), 3, "TRIALBOX_HOME")
+
+
+@pytest.fixture
+def full(home: Path) -> Iterator[Path]:
+    home.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(home)], check=True)
+    (home / "ballast").write_bytes(os.urandom((1 << 20) - 4096))
+    yield home
+    subprocess.run(["umount", "-l", str(home)], check=True)
+
+
+def test_a_full_disk_is_one_line(full: Path) -> None:
+    one_line(trialbox(full, "run", "smoke"), 3, "the disk is full")
+
+
+def test_a_damaged_ledger_is_one_line_for_each_command(home: Path) -> None:
+    with Ledger(home / "ledger.db") as ledger:
+        ledger.create_run(plan(8, 8, 2), {})
+    data = bytearray((home / "ledger.db").read_bytes())
+    for page in range(4096, len(data), 4096):
+        data[page : page + 64] = b"\xff" * 64
+    (home / "ledger.db").write_bytes(bytes(data))
+    for command in (("run", "smoke"), ("run", "--resume", "latest"), ("report", "latest"), ("gc",)):
+        one_line(trialbox(home, *command), 3, "the ledger is damaged")
+
+
+def test_a_second_command_on_one_state_folder_is_one_line(home: Path) -> None:
+    program = (
+        f"import sys, time; sys.path.insert(0, {str(ROOT)!r})\n"
+        f"from pathlib import Path; from harness.state import State\n"
+        f"with State(Path({str(home)!r})).locked(): print('held', flush=True); time.sleep(600)\n"
+    )
+    holder = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        for command in (("run", "smoke"), ("gc",)):
+            one_line(trialbox(home, *command), 2, f"process {holder.pid}", "wait for it to end")
+    finally:
+        holder.kill()
+        holder.wait()
+        if holder.stdout is not None:
+            holder.stdout.close()
+
+
+def test_what_needs_no_engine_says_what_there_is(home: Path) -> None:
+    suites = trialbox(home, "suite", "list", "--json").json["suites"]
+    assert [one["name"] for one in suites if one["name"] == "smoke"] == ["smoke"]
+    shown = trialbox(home, "suite", "show", "smoke", "--json").json
+    assert len(shown["tasks"]) == suites[0]["tasks"]
+    listed = trialbox(home, "run", "smoke", "--list", "--limit", "1", "--attempts", "2", "--json").json
+    assert (len(listed["tasks"]), listed["attempts"]) == (1, 6)
+    assert trialbox(home, "run", "smoke", "--list").code == 0
+    assert trialbox(home, "card", "list", "--json").json == {"cards": []}
+    assert not home.exists()
+
+
+def test_help_imports_nothing_heavy() -> None:
+    program = (
+        "import sys\n"
+        "from trialbox.cli import app\n"
+        "try: app(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print(*sorted(m for m in ('pydantic', 'docker', 'rich', 'structlog', 'sqlite3') if m in sys.modules))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == ""
+
+
+def test_log_lines_are_json_when_asked(home: Path) -> None:
+    program = "from trialbox.display import _Plain; p = _Plain(); p.note('a\\x1b[2J'); p.planned(3, 1)"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "TRIALBOX_LOG": "json"},
+    )
+    assert done.stdout == ""
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    assert "\x1b" not in lines[0]["event"]
+    assert (lines[1]["event"], lines[1]["attempts"], lines[1]["done"]) == ("run begins", 3, 1)
