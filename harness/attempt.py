@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from harness.change import MANIFEST_TYPE, PATCH_TYPE, compare, render
 from harness.cores import Cores
@@ -30,12 +30,12 @@ from harness.evidence import (
     TraceRecord,
 )
 from harness.grade import Grader, grade
-from harness.hooks import Hook, unwatched
+from harness.hooks import Hook, no_hooks, unwatched
 from harness.ledger import CacheKind, Ledger
 from harness.outcomes import Ending, Outcome, graded, rule
 from harness.records import Cell, ExecutionMode, TaskRef, from_json, to_json
-from harness.scan.records import ScanRecord
 from harness.scan import Scanner
+from harness.scan.records import ScanRecord
 from harness.seed import make_seed
 from harness.solvers import SolveContext, Solved
 from harness.solvers.choose import driver_of
@@ -63,7 +63,7 @@ class Tools:
     cores: Cores
     owner: str
     scanner: Scanner | None = None
-    hooks: Callable[[Cell], Sequence[Hook]] = field(default=lambda cell: ())
+    hooks: Callable[[Cell], Sequence[Hook]] = no_hooks
 
     @property
     def base(self) -> BuiltImage:
@@ -85,7 +85,7 @@ class Job:
     concurrency: int
 
 
-class _Ended(Exception):  # noqa: N818 - the way out of the stages, carrying how they ended
+class _Ended(Exception):
     def __init__(self, ending: Ending, kind: str = "", reason: str = "") -> None:
         self.ending = ending
         self.kind = kind

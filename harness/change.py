@@ -80,7 +80,9 @@ def render(base: Tree, after: Tree, manifest: ChangeManifest) -> bytes:
             continue
         before, now = _text(old), _text(new)
         if before is None or now is None:
-            parts.append(f"Binary files differ: {old.sha256 if old else 'none'} {new.sha256 if new else 'none'}\n".encode())
+            parts.append(
+                f"Binary files differ: {old.sha256 if old else 'none'} {new.sha256 if new else 'none'}\n".encode()
+            )
         else:
             left = f"a/{change.path}" if old else "/dev/null"
             right = f"b/{change.path}" if new else "/dev/null"

@@ -27,7 +27,9 @@ class Cores:
         with self._lock:
             if count > len(self._load):
                 raise GateError(
-                    "limits.cpus", f"the task names {count} cores, the engine has {len(self._load)}", "use a larger host"
+                    "limits.cpus",
+                    f"the task names {count} cores, the engine has {len(self._load)}",
+                    "use a larger host",
                 )
             chosen = sorted(sorted(self._load, key=lambda core: (self._load[core], core))[:count])
             self._load.update(chosen)

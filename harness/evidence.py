@@ -28,8 +28,8 @@ class ChangeKind(StrEnum):
 class Change(Record):
     """One path that differs from the harness's own base.
 
-    ``path`` is relative UTF-8. ``mode`` is 0o644, 0o755 or 0o120000 (a link, whose content is its target), and None with
-    ``content`` for a deletion.
+    ``path`` is relative UTF-8. ``mode`` is 0o644, 0o755 or 0o120000 (a link, whose content is its target), and None
+    with ``content`` for a deletion.
     """
 
     path: str

@@ -10,6 +10,7 @@ import secrets
 import time
 from dataclasses import dataclass
 
+from harness.engine.cgroup import NO_USE
 from harness.engine.client import Engine
 from harness.engine.sandbox import Sandbox, Volumes, opaque_name
 from harness.engine.spec import Role, SandboxSpec, VolumeMount
@@ -17,7 +18,6 @@ from harness.errors import InfraError
 from harness.evidence import GradeRecord
 from harness.oracles.policy import examine
 from harness.oracles.run import run_groups
-from harness.engine.cgroup import NO_USE
 from harness.store import Store
 from harness.suites.task import Task
 from harness.suites.tree import Tree
@@ -78,9 +78,7 @@ def grade(grader: Grader, task: Task, tree: Tree) -> GradeRecord:
             unpacked = sandbox.run(_UNPACK, stdin=pack(graded), timeout_s=60, max_output=4096)
             if unpacked.exit_status != 0:
                 raise InfraError("grade", f"{len(graded)} files did not fit in the grader", "raise the task's limits")
-            result = run_groups(
-                sandbox, task, nonce=nonce, timeout_s=limits.grade_wall_s, max_output=_MAX_OBSERVATIONS
-            )
+            result = run_groups(sandbox, task, nonce=nonce, timeout_s=limits.grade_wall_s, max_output=_MAX_OBSERVATIONS)
             return GradeRecord(
                 verdicts=result.verdicts,
                 rejection=result.rejection,
@@ -100,15 +98,15 @@ def grade(grader: Grader, task: Task, tree: Tree) -> GradeRecord:
 def restore(tree: Tree, task: Task) -> Tree:
     """The tree with the task's visible tests as they were, byte for byte, whatever became of them."""
     pristine = Tree(task.before[path] for path in task.visible_tests)
-    blocked = {
-        path for path in tree for test in pristine if path.startswith(test + "/") or test.startswith(path + "/")
-    }
+    blocked = {path for path in tree for test in pristine if path.startswith(test + "/") or test.startswith(path + "/")}
     return tree.without(blocked).overlay(pristine)
 
 
 def _volumes(task: Task) -> tuple[VolumeMount, ...]:
     limits = task.limits
     return (
-        VolumeMount(volume=opaque_name(), target=WORKSPACE, size_mb=limits.workspace_mb, inodes=limits.workspace_inodes),
+        VolumeMount(
+            volume=opaque_name(), target=WORKSPACE, size_mb=limits.workspace_mb, inodes=limits.workspace_inodes
+        ),
         VolumeMount(volume=opaque_name(), target=GRADE, size_mb=_GRADE_MB, inodes=2048, uid=0),
     )

@@ -8,7 +8,7 @@ from typing import Protocol
 from harness.engine.sandbox import Sandbox
 from harness.engine.spec import BindMount
 from harness.evidence import TraceRecord
-from harness.records import Coverage
+from harness.records import Cell, Coverage
 
 CHANNELS = ("filesystem", "denied", "web")
 """The audit's channels; each has a coverage on the card, watched or not."""
@@ -30,6 +30,11 @@ class Hook(Protocol):
 
     def after_solve(self) -> TraceRecord:
         """The solver is dead, its workspace still held: disarm and hand over what was seen."""
+
+
+def no_hooks(_: Cell) -> Sequence[Hook]:
+    """Nobody watches."""
+    return ()
 
 
 def unwatched(seen: Sequence[TraceRecord]) -> tuple[TraceRecord, ...]:

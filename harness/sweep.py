@@ -7,6 +7,7 @@ their cells stay open, and a resumed run tries them again.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 from harness.attempt import Job, Tools, run_attempt
+from harness.engine.sandbox import reap
+from harness.errors import InfraError, TrialboxError
 from harness.evidence import AttemptRecord
 from harness.ledger import Ledger
 from harness.outcomes import MAX_TRIES, may_retry
@@ -44,13 +47,15 @@ def run_sweep(sweep: Sweep, *, concurrency: int) -> None:
 
     Raises:
         TrialboxError: the run can't go on; all cells that ended are kept, the others stay pending.
+        KeyboardInterrupt: the user stopped it; the same holds.
     """
     pending = list(sweep.ledger.pending(sweep.run_id))
-    sweep.progress.planned(len(sweep.plan.cells()), len(sweep.plan.cells()) - len(pending))
+    planned = len(sweep.plan.cells())
+    sweep.progress.planned(planned, planned - len(pending))
     stop = threading.Event()
     with ThreadPoolExecutor(max_workers=concurrency, thread_name_prefix="trialbox-attempt") as pool:
         futures: set[Future[None]] = {
-            pool.submit(_cell, sweep, cell, min(concurrency, len(sweep.plan.cells())), stop) for cell in pending
+            pool.submit(_cell, sweep, cell, min(concurrency, planned), stop) for cell in pending
         }
         try:
             while futures:
@@ -59,9 +64,16 @@ def run_sweep(sweep: Sweep, *, concurrency: int) -> None:
                     future.result()
         except BaseException:
             stop.set()
-            for future in futures:
-                future.cancel()
+            _abandon(sweep, {future for future in futures if not future.cancel()})
             raise
+
+
+def _abandon(sweep: Sweep, futures: set[Future[None]]) -> None:
+    """End the attempts under way by taking their containers from under them; their tries stay open in the ledger."""
+    while futures:
+        with contextlib.suppress(InfraError):  # the engine is away, or a container ended by itself: the next run reaps
+            reap(sweep.tools.engine, sweep.tools.owner)
+        _, futures = wait(futures, timeout=1.0)
 
 
 def _cell(sweep: Sweep, cell: Cell, concurrency: int, stop: threading.Event) -> None:
@@ -73,7 +85,7 @@ def _cell(sweep: Sweep, cell: Cell, concurrency: int, stop: threading.Event) -> 
         attempt_try = sweep.ledger.start_try(sweep.run_id, cell)
         sweep.progress.started(cell, attempt_try)
         began = time.monotonic_ns()
-        record = run_attempt(
+        record = _attempt(
             Job(
                 plan=sweep.plan.id,
                 cell=cell,
@@ -85,12 +97,26 @@ def _cell(sweep: Sweep, cell: Cell, concurrency: int, stop: threading.Event) -> 
                 concurrency=concurrency,
             ),
             sweep.tools,
+            stop,
         )
+        if record is None:
+            return
         blob = sweep.tools.store.put(to_json(record), ATTEMPT_TYPE)
         failures += may_retry(record.outcome)
         terminal = not may_retry(record.outcome) or failures >= MAX_TRIES
         sweep.ledger.finish(sweep.run_id, cell, attempt_try, record.outcome, blob, terminal=terminal)
         sweep.progress.finished(_finished(record, terminal, (time.monotonic_ns() - began) // 1000))
+
+
+def _attempt(job: Job, tools: Tools, stop: threading.Event) -> AttemptRecord | None:
+    """The attempt's record; None if the sweep was stopped under it, which says nothing about the solver."""
+    try:
+        record = run_attempt(job, tools)
+    except TrialboxError:
+        if stop.is_set():
+            return None
+        raise
+    return None if stop.is_set() else record
 
 
 def _finished(record: AttemptRecord, terminal: bool, wall_us: int) -> Finished:

@@ -28,7 +28,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _SEPARATORS = {"\u2028", "\u2029"}
 
 
-class Refused(Exception):  # noqa: N818 - a verdict on a tree, not a fault of ours
+class Refused(Exception):
     """A tree that is not accepted: the named reason and one line of detail, already safe to show."""
 
     def __init__(self, reason: Rejection, detail: str) -> None:
@@ -196,7 +196,9 @@ class _Reader:
         if member.mode & 0o7000:
             raise Refused(Rejection.BAD_MODE, f"{clean_text(path)} has mode {member.mode & 0o7777:o}")
         if member.size > MAX_FILE_BYTES:
-            raise Refused(Rejection.TREE_TOO_LARGE, f"{clean_text(path)} has {member.size} bytes, limit {MAX_FILE_BYTES}")
+            raise Refused(
+                Rejection.TREE_TOO_LARGE, f"{clean_text(path)} has {member.size} bytes, limit {MAX_FILE_BYTES}"
+            )
         self._count(member.size, path)
         source = tar.extractfile(member)
         data = source.read() if source else b""

@@ -46,7 +46,9 @@ _STREAM_PER_ENTRY = 8192
 def volumes(limits: Limits) -> tuple[VolumeMount, VolumeMount]:
     """The workspace's and HOME's volumes, under fresh opaque names."""
     return (
-        VolumeMount(volume=opaque_name(), target=WORKSPACE, size_mb=limits.workspace_mb, inodes=limits.workspace_inodes),
+        VolumeMount(
+            volume=opaque_name(), target=WORKSPACE, size_mb=limits.workspace_mb, inodes=limits.workspace_inodes
+        ),
         VolumeMount(volume=opaque_name(), target=HOME, size_mb=limits.home_mb, inodes=limits.home_inodes, mode="0700"),
     )
 
@@ -136,7 +138,9 @@ class Workspace:
     def __enter__(self) -> Workspace:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -159,7 +163,8 @@ class Workspace:
             problem = result.stderr.decode("utf-8", "replace").strip().splitlines()
             raise InfraError(
                 "seed",
-                f"{arrived} of {entries} entries arrived in the workspace" + (f" ({problem[-1][:120]})" if problem else ""),
+                f"{arrived} of {entries} entries arrived in the workspace"
+                + (f" ({problem[-1][:120]})" if problem else ""),
                 "raise workspace_mb or workspace_inodes in the task's limits",
             )
 
@@ -186,7 +191,9 @@ class Workspace:
             if sink.full:
                 raise Refused(Rejection.TREE_TOO_LARGE, f"its stream is over {max_stream} bytes")
             if result.exit_status != 0 or result.timed_out or result.cut:
-                raise InfraError("capture", f"the tree could not be read whole (status {result.exit_status})", "run it again")
+                raise InfraError(
+                    "capture", f"the tree could not be read whole (status {result.exit_status})", "run it again"
+                )
             spool.seek(0)
             return read_archive(spool, listing, max_bytes=max_bytes)
 

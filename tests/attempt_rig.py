@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from harness.energy.choose import MeterChoice
 from harness.engine.client import Engine
 from harness.engine.images import BuiltImage
 from harness.evidence import AttemptRecord
-from harness.hooks import Hook
+from harness.hooks import Hook, no_hooks
 from harness.ledger import Ledger
 from harness.records import Cell, ExecutionMode, Limits, TaskRef
 from harness.solvers.manifest import DriverKind, Manifest, Solver
@@ -39,7 +39,9 @@ LIMITS = Limits(
     output_kb=64,
 )
 SECRET = "the-expected-value-4711-of-the-hidden-group"
-GOOD = 'def greet(name):\n    return "the-expected-value-4711-of-the-hidden-group" if name == "host" else name.title()\n'
+GOOD = (
+    'def greet(name):\n    return "the-expected-value-4711-of-the-hidden-group" if name == "host" else name.title()\n'
+)
 BAD = "def greet(name):\n    return name\n"
 
 
@@ -111,7 +113,7 @@ def make_rig(
     images: Mapping[str, BuiltImage],
     folder: Path,
     owner: str,
-    hooks: Callable[[Cell], tuple[Hook, ...]] = lambda cell: (),
+    hooks: Callable[[Cell], Sequence[Hook]] = no_hooks,
 ) -> Rig:
     """A rig in a folder of its own, with the estimator as its meter and no scanner."""
     store = LocalStore(folder / "blobs")

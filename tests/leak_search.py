@@ -37,9 +37,7 @@ def search_processes(sandbox: Sandbox, needles: Sequence[bytes]) -> set[str]:
     pid = int(sandbox.engine.api.inspect_container(sandbox.id)["State"]["Pid"])
     found = _matcher(needles)
     return {
-        f"memory:{each}"
-        for each in Cgroup(pid, sandbox.id).processes()
-        if any(found(block) for block in _memory(each))
+        f"memory:{each}" for each in Cgroup(pid, sandbox.id).processes() if any(found(block) for block in _memory(each))
     }
 
 
@@ -74,7 +72,7 @@ def _process(pid: int) -> Iterator[tuple[str, bytes]]:
 def _memory(pid: int) -> Iterator[bytes]:
     try:
         maps = Path(f"/proc/{pid}/maps").read_text().splitlines()
-        with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+        with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
             for line in maps:
                 span, flags = line.split()[:2]
                 low, high = (int(part, 16) for part in span.split("-"))

@@ -29,9 +29,9 @@ class Searcher:
 
     channel = "search"
     binds = ()
-    env: dict[str, str] = {}
 
     def __init__(self, needles, plant=None):
+        self.env: dict[str, str] = {}
         self._needles = needles
         self._plant = plant
         self.hits: set[str] = set()
@@ -46,12 +46,14 @@ class Searcher:
 
 
 def _watched(engine, images, tmp_path, owner, searcher):
-    return make_rig(engine, images, tmp_path, owner, hooks=lambda cell: (searcher,))
+    return make_rig(engine, images, tmp_path, owner, hooks=lambda _: (searcher,))
 
 
 @pytest.mark.parametrize("task", load_suite(SMOKE).tasks, ids=lambda task: task.id)
 def test_nothing_hidden_is_in_a_solvers_container(engine, images, tmp_path, owner, task):
-    before = make_rig(engine, images, tmp_path / "first", owner).run(Manifest(name="noop", driver=DriverKind.NOOP), task=task)
+    before = make_rig(engine, images, tmp_path / "first", owner).run(
+        Manifest(name="noop", driver=DriverKind.NOOP), task=task
+    )
     nonces = [record.nonce.encode() for record in (before.baseline, before.grade) if record]
     metadata = [task.id.encode(), task.spec.title.encode()]
     searcher = Searcher([*hidden_needles(task), *nonces, *metadata])
@@ -81,7 +83,8 @@ def test_the_same_search_finds_what_is_planted(engine, images, tmp_path, owner, 
 
 
 def test_the_same_search_finds_memory(engine, images, tmp_path, owner):
-    script = f"setsid python3 -c 'x = \"{SECRET[:20]}\" + \"{SECRET[20:]}\"; import time; time.sleep(30)' >/dev/null 2>&1 &\nsleep 1"
+    program = f'x = "{SECRET[:20]}" + "{SECRET[20:]}"; import time; time.sleep(30)'
+    script = f"setsid python3 -c '{program}' >/dev/null 2>&1 &\nsleep 1"
     searcher = Searcher([SECRET.encode()], script)
     _watched(engine, images, tmp_path, owner, searcher).attempt("true")
     assert any(hit.startswith("memory:") for hit in searcher.hits)
@@ -97,7 +100,7 @@ def test_the_search_covers_folders_that_are_mounted(engine, images, tmp_path, ow
 
 
 def test_no_expected_value_is_in_a_grader(engine, images, tmp_path, owner):
-    """While the candidate's own code runs there, the grader is searched, memory included: inputs are, answers are not."""
+    """While the candidate's code runs there, the grader is searched, memory too: inputs are there, answers are not."""
     task = small_task()
     needles = expected_needles(task)
     assert SECRET.encode() in needles

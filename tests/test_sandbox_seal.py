@@ -24,7 +24,9 @@ def _volume(target="/workspace", **options):
 def sandbox(engine, images, owner):
     mounts = (_volume(),)
     volumes = Volumes(engine, owner, mounts)
-    spec = SandboxSpec(role=Role.SOLVER, image=images["base"].handle, volumes=mounts, cpuset="0", memory_mb=256, pids=64)
+    spec = SandboxSpec(
+        role=Role.SOLVER, image=images["base"].handle, volumes=mounts, cpuset="0", memory_mb=256, pids=64
+    )
     try:
         with Sandbox(engine, spec, owner) as box:
             yield box
@@ -62,7 +64,9 @@ def test_nothing_can_be_written_but_volumes_and_tmp(sandbox):
 
 
 def test_only_loopback_exists_and_there_is_no_resolver(sandbox):
-    status, out = _inside(sandbox, "ls /sys/class/net; cat /proc/net/route | tail -n +2; cat /etc/resolv.conf 2>/dev/null; true")
+    status, out = _inside(
+        sandbox, "ls /sys/class/net; cat /proc/net/route | tail -n +2; cat /etc/resolv.conf 2>/dev/null; true"
+    )
     assert (status, out) == (0, "lo\n")
 
 
@@ -80,13 +84,19 @@ def test_privileges_cannot_be_raised(sandbox):
 
 
 def test_setuid_and_device_files_do_nothing_on_the_volume(sandbox):
-    status, out = _inside(sandbox, "cp /usr/bin/id /workspace/id && chmod 6755 /workspace/id && /workspace/id -u; mknod /workspace/d b 1 1 2>&1 | tail -c 24")
+    _, out = _inside(
+        sandbox,
+        "cp /usr/bin/id /workspace/id && chmod 6755 /workspace/id && /workspace/id -u; "
+        "mknod /workspace/d b 1 1 2>&1 | tail -c 24",
+    )
     assert out.splitlines()[0] == "10001"
     assert "not permitted" in out
 
 
 def test_a_volume_is_full_at_its_size_and_at_its_inodes(sandbox):
-    _, size = _inside(sandbox, "head -c 100000000 /dev/zero > /workspace/big 2>&1; stat -c %s /workspace/big; rm /workspace/big")
+    _, size = _inside(
+        sandbox, "head -c 100000000 /dev/zero > /workspace/big 2>&1; stat -c %s /workspace/big; rm /workspace/big"
+    )
     assert int(size.split()[-1]) <= 16 << 20
     _, count = _inside(sandbox, "cd /workspace; i=0; while touch f$i; do i=$((i+1)); done 2>/dev/null; ls | wc -l")
     assert int(count) < 500
@@ -174,7 +184,9 @@ def test_a_program_that_ends_is_noticed_though_its_child_holds_the_stream(sandbo
 
 
 def test_a_program_that_does_not_read_its_input_does_not_block(sandbox):
-    result = sandbox.run(("sh", "-c", "exec 0<&-; sleep 0.1; echo ok"), stdin=b"x" * 5_000_000, timeout_s=20, max_output=100)
+    result = sandbox.run(
+        ("sh", "-c", "exec 0<&-; sleep 0.1; echo ok"), stdin=b"x" * 5_000_000, timeout_s=20, max_output=100
+    )
     assert (result.stdout, result.exit_status) == (b"ok\n", 0)
 
 

@@ -137,10 +137,10 @@ class Cgroup:
     def lift_limits(self) -> None:
         """Remove what keeps a throttled or starved process from dying; best effort, for teardown only."""
         if self.version == 2:
-            wishes = ((self._unified, "cpu.max", "max"), (self._unified, "memory.max", "max"))
+            wishes = [(self._unified, "cpu.max", "max"), (self._unified, "memory.max", "max")]
         else:
             cpu, memory = self._folders.get("cpu"), self._folders.get("memory")
-            wishes = tuple(
+            wishes = [
                 (folder, name, "-1")
                 for folder, name in (
                     (cpu, "cpu.cfs_quota_us"),
@@ -148,7 +148,7 @@ class Cgroup:
                     (memory, "memory.limit_in_bytes"),
                 )
                 if folder is not None
-            )
+            ]
         for folder, name, value in wishes:
             try:
                 (folder / name).write_text(value)

@@ -68,7 +68,8 @@ def engine_errors(where: str) -> Iterator[None]:
     try:
         yield
     except APIError as error:
-        raise InfraError(where, f"the engine answered: {error.explanation or error}", "see `trialbox doctor`") from error
+        problem = f"the engine answered: {error.explanation or error}"
+        raise InfraError(where, problem, "see `trialbox doctor`") from error
     except (
         requests.exceptions.RequestException,
         urllib3.exceptions.HTTPError,
@@ -77,7 +78,9 @@ def engine_errors(where: str) -> Iterator[None]:
         TimeoutError,
     ) as error:
         raise EngineGone(
-            where, f"the container engine stopped answering ({type(error).__name__})", "start it, then `trialbox run --resume latest`"
+            where,
+            f"the container engine stopped answering ({type(error).__name__})",
+            "start it, then `trialbox run --resume latest`",
         ) from error
 
 

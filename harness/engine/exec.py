@@ -55,7 +55,7 @@ class _Sink:
         self.dropped += max(0, len(chunk) - max(0, room))
 
 
-class Stop(Exception):  # noqa: N818 - a request, not an error
+class Stop(Exception):
     """Raised by a consumer of stdout to end the exec early (the tree was refused, no more is needed)."""
 
 
@@ -93,7 +93,14 @@ def run(
     api = engine.api
     with engine_errors("exec"):
         made: dict[str, Any] = api.exec_create(
-            container, list(argv), stdin=bool(stdin), stdout=True, stderr=True, user=user, workdir=workdir, environment=dict(env)
+            container,
+            list(argv),
+            stdin=bool(stdin),
+            stdout=True,
+            stderr=True,
+            user=user,
+            workdir=workdir,
+            environment=dict(env),
         )
         exec_id = str(made["Id"])
         started = time.monotonic_ns()
@@ -242,7 +249,8 @@ def _receive(stream: _Stream) -> bytes | None:
     except BlockingIOError:
         return None
     except OSError as error:
-        raise EngineGone("exec", "the engine closed the stream", "start it, then `trialbox run --resume latest`") from error
+        problem, remedy = "the engine closed the stream", "start it, then `trialbox run --resume latest`"
+        raise EngineGone("exec", problem, remedy) from error
 
 
 def _drain(stream: _Stream, frames: _Frames) -> None:

@@ -15,7 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import requests.exceptions
 from docker.errors import APIError, NotFound
+from docker.types import LogConfig, Mount, Ulimit
 
 from harness.engine import cgroup, exec, seal
 from harness.engine.cgroup import NO_USE, Cgroup, ResourceUse
@@ -32,7 +34,11 @@ ROLE_LABEL = "trialbox.role"
 # The first process reaps what the candidate orphans, so that zombies do not eat the pids limit. It can't be killed from
 # inside (the kernel shields a namespace's first process), and it costs two pids.
 _HOLD = ("sh", "-c", "while :; do sleep 86400 & wait $!; done")
-_KILL_GRACE_S = 5.0
+_TMP = "/tmp"  # noqa: S108 - inside the container
+_STUCK_S = 60.0
+"""How long a removal that the engine refuses or does not answer is tried again."""
+_GONE_S = 3.0
+"""The same for an engine that no longer listens."""
 
 
 def opaque_name() -> str:
@@ -105,14 +111,18 @@ class Sandbox:
     def __enter__(self) -> Sandbox:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.destroy()
 
     def _prove_sealed(self) -> SealFacts:
         with engine_errors("container"):
             state: dict[str, Any] = self.engine.api.inspect_container(self.id)["State"]
         if not state["Running"]:
-            raise InfraError("container", f"ended at once: {state.get('Error') or state['ExitCode']}", "see `trialbox doctor`")
+            raise InfraError(
+                "container", f"ended at once: {state.get('Error') or state['ExitCode']}", "see `trialbox doctor`"
+            )
         pid = int(state["Pid"])
         try:
             if not self.engine.info.same_kernel:
@@ -167,22 +177,18 @@ class Sandbox:
 
     def destroy(self) -> None:
         """Kill everything in it and remove it. Calling it again does nothing."""
-        deadline = time.monotonic() + 60
+        began = time.monotonic()
         while True:
             try:
                 self.engine.api.remove_container(self.id, force=True, v=False)
                 return
             except NotFound:
                 return
-            except APIError as error:
-                if "already in progress" not in str(error.explanation) and time.monotonic() > deadline:
-                    raise InfraError(f"container {self.id[:12]}", "could not be removed", "restart the engine") from error
-                self._kill_on_host()
-                time.sleep(0.2)
-            except OSError as error:  # requests' errors are OSErrors: the engine is away or slow
-                if time.monotonic() > deadline:
-                    with engine_errors("container"):
-                        raise ConnectionError(str(error)) from error
+            except (APIError, requests.exceptions.RequestException) as error:
+                gone = isinstance(error, requests.exceptions.ConnectionError)
+                if time.monotonic() - began > (_GONE_S if gone else _STUCK_S):
+                    with engine_errors(f"container {self.id[:12]}"):
+                        raise
                 self._kill_on_host()
                 time.sleep(0.2)
 
@@ -201,14 +207,8 @@ class Sandbox:
 def _create(engine: Engine, spec: SandboxSpec, owner: str) -> str:
     api = engine.api
     mounts = [
-        *(
-            {"Type": "volume", "Source": volume.volume, "Target": volume.target, "ReadOnly": volume.read_only}
-            for volume in spec.volumes
-        ),
-        *(
-            {"Type": "bind", "Source": bind.source, "Target": bind.target, "ReadOnly": bind.read_only}
-            for bind in spec.binds
-        ),
+        *(Mount(one.target, one.volume, type="volume", read_only=one.read_only) for one in spec.volumes),
+        *(Mount(one.target, one.source, type="bind", read_only=one.read_only) for one in spec.binds),
     ]
     with engine_errors("container"):
         made: dict[str, Any] = api.create_container(
@@ -232,12 +232,12 @@ def _create(engine: Engine, spec: SandboxSpec, owner: str) -> str:
                 memswap_limit=spec.memory_mb << 20,
                 pids_limit=spec.pids,
                 cpuset_cpus=spec.cpuset or None,
-                tmpfs={"/tmp": f"rw,exec,nosuid,nodev,mode=1777,size={spec.tmp_mb}m,nr_inodes=10000"},
+                tmpfs={_TMP: f"rw,exec,nosuid,nodev,mode=1777,size={spec.tmp_mb}m,nr_inodes=10000"},
                 shm_size=16 << 20,
                 mounts=mounts,
-                log_config={"Type": "none", "Config": {}},
+                log_config=LogConfig(type="none", config={}),
                 ipc_mode="private",
-                ulimits=[{"Name": "core", "Soft": 0, "Hard": 0}],
+                ulimits=[Ulimit(name="core", soft=0, hard=0)],
             ),
         )
     return str(made["Id"])

@@ -61,13 +61,17 @@ def _parse(text: str) -> list[Solver]:
         try:
             argv = tuple(shlex.split(program))
         except ValueError as error:
-            raise UserError("--solver", f"{program!r} can't be split into words ({error})", "check its quotes") from error
+            raise UserError(
+                "--solver", f"{program!r} can't be split into words ({error})", "check its quotes"
+            ) from error
         return [complete(Manifest(name=kind, driver=DriverKind(kind), argv=argv), Path("--solver"))]
     solvers = []
     for name, options in _items(text):
         unknown = sorted(options.keys() - _OPTIONS)
         if unknown:
-            raise UserError("--solver", f"{name} has no option {unknown[0]!r}", f"options are {', '.join(sorted(_OPTIONS))}")
+            raise UserError(
+                "--solver", f"{name} has no option {unknown[0]!r}", f"options are {', '.join(sorted(_OPTIONS))}"
+            )
         solvers.append(_solver(name, options))
     return solvers
 
@@ -96,5 +100,9 @@ def _solver(name: str, options: dict[str, str]) -> Solver:
     kind = _BUILTIN.get(name)
     if kind is None or kind in {DriverKind.COMMAND, DriverKind.SERVICE}:
         known = ", ".join(sorted(kind.value for kind in DriverKind if kind.scripted))
-        raise UserError("--solver", f"there is no solver {name!r}", f"known: {known}, 'command:PROGRAM ARG...', or a manifest's path")
+        raise UserError(
+            "--solver",
+            f"there is no solver {name!r}",
+            f"known: {known}, 'command:PROGRAM ARG...', or a manifest's path",
+        )
     return complete(Manifest.model_validate({"driver": kind, "name": name, **options}), Path("--solver"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
@@ -46,7 +47,7 @@ class Manifest(FileModel):
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,47}$")]
     driver: DriverKind
     argv: tuple[str, ...] = ()
-    env: dict[EnvName, str] = {}
+    env: Mapping[EnvName, str] = Field(default_factory=dict)
     bundle: str | None = None
     candidate: str | None = None
     harness: str = "unknown"
@@ -104,7 +105,9 @@ def complete(manifest: Manifest, where: Path) -> Solver:
     """
     needs_argv = manifest.driver in {DriverKind.COMMAND, DriverKind.SERVICE}
     if needs_argv and not manifest.argv:
-        raise UserError(f"{where}: argv", f"a {manifest.driver.value} solver needs a program", "name it, with its arguments")
+        raise UserError(
+            f"{where}: argv", f"a {manifest.driver.value} solver needs a program", "name it, with its arguments"
+        )
     if manifest.bundle is None:
         return Solver(manifest=manifest)
     bundle = (where.parent / manifest.bundle).resolve()

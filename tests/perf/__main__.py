@@ -39,7 +39,8 @@ def main() -> int:
         rig.run(manifest)  # the seed and the baseline are made once, and not measured
         with recording(api) as steps:
             rig.run(manifest)
-        _say(f"one attempt: {_count(steps, 'create')} containers, {_count(steps, 'volume')} volumes, {_count(steps, 'exec')} execs")
+        counts = (f"{_count(steps, kind)} {kind} calls" for kind in ("create", "volume", "exec"))
+        _say(f"one attempt: {', '.join(counts)}")
         ok = True
         for concurrency in (1, 4):
             sealed, bare = _alternate(concurrency, lambda: rig.run(manifest), lambda: replay(api, steps))
@@ -50,12 +51,17 @@ def main() -> int:
                 f"bare {statistics.median(bare):.3f} s, ratio {ratio:.2f} (limit {LIMIT})"
             )
         _scoring(open_scanner(recorded, images["scanner"], rig.store, rig.tools.cache, "perf"), api)
-    times = [_seconds(lambda: subprocess.run([sys.executable, "-m", "trialbox", "--help"], check=True, capture_output=True)) for _ in range(9)]
+    times = [
+        _seconds(lambda: subprocess.run([sys.executable, "-m", "trialbox", "--help"], check=True, capture_output=True))
+        for _ in range(9)
+    ]
     _say(f"trialbox --help: median {statistics.median(times):.3f} s, fastest {min(times):.3f} s (limit 0.3)")
     return 0 if ok else 1
 
 
-def _alternate(concurrency: int, first: Callable[[], object], second: Callable[[], object]) -> tuple[list[float], list[float]]:
+def _alternate(
+    concurrency: int, first: Callable[[], object], second: Callable[[], object]
+) -> tuple[list[float], list[float]]:
     """Seconds an attempt, in alternating batches, so that a drift of the machine meets both."""
     results: tuple[list[float], list[float]] = ([], [])
     with ThreadPoolExecutor(concurrency) as pool:
@@ -73,17 +79,18 @@ def _scoring(scanner: Scanner, api: Recorder) -> None:
     api.steps = []
     scanned = [_seconds(lambda: warm.scan(task.before, task.reference.tree)) for _ in range(3)]
     afresh = []
-    script = "for n in 1 2; do python3 -m bandit -q /tmp/m.py; python3 -m radon cc /tmp/m.py; python3 -m radon mi /tmp/m.py; ruff check -q --isolated --no-cache /tmp/m.py; done"
+    script = (
+        "for n in 1 2; do python3 -m bandit -q /tmp/m.py; python3 -m radon cc /tmp/m.py; "
+        "python3 -m radon mi /tmp/m.py; ruff check -q --isolated --no-cache /tmp/m.py; done"
+    )
     source = task.reference.tree["pkg/words.py"].data
     for _ in range(3):
         began = time.monotonic()
         with scanner.container() as box:
-            box.run(("sh", "-c", f"cat > /tmp/m.py; {script}"), stdin=source, timeout_s=120, max_output=1 << 20)  # type: ignore[call-arg]
+            box.run(("sh", "-c", f"cat > /tmp/m.py; {script}"), stdin=source, timeout_s=120, max_output=1 << 20)
         afresh.append(time.monotonic() - began)
-    _say(
-        f"scoring one changed file: {statistics.median(scanned):.3f} s; tools started afresh: {statistics.median(afresh):.3f} s, "
-        f"ratio {statistics.median(scanned) / statistics.median(afresh):.2f}"
-    )
+    ours, theirs = statistics.median(scanned), statistics.median(afresh)
+    _say(f"scoring one changed file: {ours:.3f} s; tools started afresh: {theirs:.3f} s, ratio {ours / theirs:.2f}")
 
 
 def _seconds(work: Callable[[], object]) -> float:

@@ -60,7 +60,12 @@ def recording(api: Recorder) -> Iterator[list[Step]]:
     real = engine_exec.run
 
     def noted(engine: Any, container: str, argv: Any, **options: Any) -> Any:
-        step = {"cmd": list(argv), "user": options["user"], "workdir": options["workdir"], "environment": options["env"]}
+        step = {
+            "cmd": list(argv),
+            "user": options["user"],
+            "workdir": options["workdir"],
+            "environment": options["env"],
+        }
         api.steps.append(Step("exec", container, options=step, stdin=options.get("stdin", b"")))
         return real(engine, container, argv, **options)
 
