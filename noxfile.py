@@ -17,7 +17,9 @@ CODE = ("harness", "audits", "scoring", "trialbox")
 
 def _install(session: nox.Session, lock: str) -> None:
     """Install the project from a lock, unless this very lock is installed already: a warm start costs nothing."""
-    wanted = hashlib.sha256((ROOT / "requirements" / f"{lock}.txt").read_bytes() + (ROOT / "pyproject.toml").read_bytes())
+    wanted = hashlib.sha256(
+        (ROOT / "requirements" / f"{lock}.txt").read_bytes() + (ROOT / "pyproject.toml").read_bytes()
+    )
     mark = Path(session.virtualenv.location) / "trialbox-lock"
     if mark.is_file() and mark.read_text() == wanted.hexdigest():
         return

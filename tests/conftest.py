@@ -34,8 +34,7 @@ def engine() -> Iterator[Engine]:
 def images(engine: Engine) -> Mapping[str, BuiltImage]:
     """The images, in the engine."""
     return {
-        name: ensure(engine.api, name, cache=image_cache(), images_dir=ROOT / "images", report=print)
-        for name in IMAGES
+        name: ensure(engine.api, name, cache=image_cache(), images_dir=ROOT / "images", report=print) for name in IMAGES
     }
 
 

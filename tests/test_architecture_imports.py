@@ -55,7 +55,9 @@ def test_audits_and_scoring_are_pure(room):
 
 
 def test_the_command_knows_nothing_of_docker():
-    wrong = [f"{path.name} imports {n}" for path in _modules("trialbox") for n in _imports(path) if n.startswith("docker")]
+    wrong = [
+        f"{path.name} imports {n}" for path in _modules("trialbox") for n in _imports(path) if n.startswith("docker")
+    ]
     assert wrong == []
 
 

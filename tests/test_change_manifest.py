@@ -66,7 +66,9 @@ def test_git_applies_what_we_render(store, tmp_path_factory, old, new, end):
     for entry in before.values():
         (folder / entry.path).write_bytes(entry.data)
     if patch:
-        subprocess.run(["git", "apply", "--unidiff-zero", "-"], input=patch, cwd=folder, check=True, capture_output=True)
+        subprocess.run(
+            ["git", "apply", "--unidiff-zero", "-"], input=patch, cwd=folder, check=True, capture_output=True
+        )
     assert (folder / "f").read_bytes() == after["f"].data
 
 

@@ -97,7 +97,11 @@ def test_an_honest_tree_arrives_whole():
         ([_file("./.gitmodules")], Rejection.NESTED_REPOSITORY),
         ([_file("./big", b"x" * 2_000_000)], Rejection.TREE_TOO_LARGE),
         (
-            [_file("./one", b"x" * 400_000), ("./two", tarfile.LNKTYPE, "./one"), ("./three", tarfile.LNKTYPE, "./one")],
+            [
+                _file("./one", b"x" * 400_000),
+                ("./two", tarfile.LNKTYPE, "./one"),
+                ("./three", tarfile.LNKTYPE, "./one"),
+            ],
             Rejection.TREE_TOO_LARGE,
         ),
     ],
