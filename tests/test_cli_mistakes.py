@@ -13,6 +13,7 @@ import pytest
 
 from harness.ledger import Ledger
 from tests.cli_rig import Ran, trialbox
+from tests.disks import disk
 from tests.plans import plan
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -96,10 +97,8 @@ def test_a_state_folder_that_is_a_file_is_one_line(tmp_path: Path) -> None:
 
 @pytest.fixture
 def read_only(home: Path) -> Iterator[Path]:
-    home.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,ro", "tmpfs", str(home)], check=True)
-    yield home
-    subprocess.run(["umount", "-l", str(home)], check=True)
+    with disk(home, read_only=True):
+        yield home
 
 
 def test_a_read_only_state_folder_is_one_line(read_only: Path) -> None:
@@ -108,11 +107,9 @@ def test_a_read_only_state_folder_is_one_line(read_only: Path) -> None:
 
 @pytest.fixture
 def full(home: Path) -> Iterator[Path]:
-    home.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(home)], check=True)
-    (home / "ballast").write_bytes(os.urandom((1 << 20) - 4096))
-    yield home
-    subprocess.run(["umount", "-l", str(home)], check=True)
+    with disk(home):
+        (home / "ballast").write_bytes(os.urandom((1 << 20) - 4096))
+        yield home
 
 
 def test_a_full_disk_is_one_line(full: Path) -> None:

@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.plans import plan, record
 
 from harness.errors import ExitCode, InfraError, UserError
 from harness.ledger import Ledger
 from harness.outcomes import Outcome
 from harness.state import State, find_state
 from harness.store import LocalStore
+from tests.disks import disk
+from tests.plans import plan, record
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -40,11 +41,8 @@ def filled(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def tiny_disk(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "tiny"
-    folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)], check=True)
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
+    with disk(tmp_path / "tiny") as folder:
+        yield folder
 
 
 def test_a_damaged_page_is_named(filled: Path) -> None:
@@ -132,17 +130,12 @@ def test_a_folder_that_is_a_file_and_a_read_only_folder_are_named(tmp_path: Path
         State(tmp_path / "file" / "state").prepare()
     one_line(caught.value)
     folder = tmp_path / "ro"
-    folder.mkdir()
-    Ledger(folder / "ledger.db").close()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,ro", "tmpfs", str(folder)], check=True)
-    try:
+    with disk(folder, read_only=True):
         for act in (State(folder).prepare, lambda: Ledger(folder / "ledger.db"), State(folder).locked().__enter__):
             with pytest.raises(InfraError) as caught:
                 act()
             assert "written" in one_line(caught.value)
             assert caught.value.exit_code is ExitCode.INFRA
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 def test_a_second_command_is_refused_until_the_first_is_dead(tmp_path: Path) -> None:

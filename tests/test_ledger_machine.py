@@ -15,11 +15,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from tests.plans import ZERO, plan, record
 
 from harness.ledger import CacheKind, InterventionKind, Ledger, TryState
 from harness.outcomes import Outcome
 from harness.records import Cell
+from tests.plans import ZERO, plan, record
 
 
 class LedgerMachine(RuleBasedStateMachine):
