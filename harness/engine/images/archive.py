@@ -123,7 +123,7 @@ def find(api: docker.APIClient, name: str, content: Content) -> str | None:
     """
     with engine_errors(f"image {name}"):
         try:
-            seen = api.inspect_image(tag(name, content.id))
+            seen = api.inspect_image(tag(name, content.id))  # type: ignore[no-untyped-call]
         except ImageNotFound:
             return None
     config = json.loads(content.config())
@@ -153,7 +153,7 @@ def put(api: docker.APIClient, name: str, content: Content, path: Path) -> str:
         VerifyError: what it has now is not *content*.
     """
     with engine_errors(f"image {name}"), path.open("rb") as handle:
-        for message in api.load_image(handle, quiet=True):
+        for message in api.load_image(handle, quiet=True):  # type: ignore[no-untyped-call]
             if "error" in message:
                 raise InfraError(f"image {name}", f"the engine refused it: {message['error']}", "see `trialbox doctor`")
     found = find(api, name, content)

@@ -105,11 +105,13 @@ download)
     done
     ;;
 archived)
-    need debsnap devscripts
+    # debsnap is Debian's own client of the archive; one that can't be reached must not hold a build up for long.
+    need debsnap devscripts libwww-perl liblwp-protocol-https-perl
     while read -r name version architecture _; do
         mkdir -p "$work/tmp/snap"
-        debsnap --force --binary --architecture "$architecture" --destdir "$work/tmp/snap" "$name" "$version" >&2 || break
+        timeout 60 debsnap --force --binary --architecture "$architecture" --destdir "$work/tmp/snap" "$name" "$version" >&2
         for file in "$work/tmp/snap"/*.deb; do
+            [ -e "$file" ] || continue
             sum=$(sha256sum "$file")
             mv "$file" "$work/debs/${sum%% *}.deb"
         done

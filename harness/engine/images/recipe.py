@@ -77,6 +77,8 @@ class Published(Record):
 
     id: Digest
     layers: tuple[Digest, ...]
+    lock: Digest
+    """The lock digest that it belongs to: beside a lock that was changed since it says nothing."""
 
 
 @dataclass(frozen=True)
@@ -125,15 +127,12 @@ def load(images_dir: Path, name: str) -> Source:
         raise UserError(
             f"images/{name}/recipe.toml: base", f"{below.name} is not a Debian image", "stand on one that is"
         )
-    image = images_dir / name / "image.json"
-    return Source(
-        name=name,
-        recipe=recipe,
-        lock=lock,
-        lock_digest=lock_digest(recipe, lock, below),
-        base=below,
-        published=_read(image, Published) if image.exists() else None,
-    )
+    digest = lock_digest(recipe, lock, below)
+    path = images_dir / name / "image.json"
+    published = _read(path, Published) if path.exists() else None
+    if published is not None and published.lock != digest:
+        published = None
+    return Source(name=name, recipe=recipe, lock=lock, lock_digest=digest, base=below, published=published)
 
 
 def lock_digest(recipe: Recipe, lock: Lock, below: Source | None) -> str:

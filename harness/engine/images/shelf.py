@@ -157,7 +157,7 @@ def relock(
         source = Source(name=name, recipe=wanted, lock=lock, lock_digest=digest, base=below, published=None)
         made = maker.build(source)
         handle = maker.load(source, made)
-        published = Published(id=made.image.id, layers=made.layers)
+        published = Published(id=made.image.id, layers=made.layers, lock=digest)
         recipe.write(images_dir, name, lock, published)
         store.remember(replace(source, published=published), made)
     return _built(store, made, handle)

@@ -107,8 +107,9 @@ class ContainerWorkshop:
 def workshop(api: docker.APIClient, builder: str | None, folder: Path, lock: int) -> Iterator[Workshop]:
     """This host where it has apt and no *builder* is named; else a container of the image *builder*.
 
-    The container is on the engine's default network, since it fetches packages with its own apt sources, and has
-    the right to mount, which installing a root takes. It runs Debian's packages only, and goes when the build ends.
+    The container fetches packages with its own apt sources, so it has the engine host's network (a default bridge is
+    not everywhere), and the right to mount, which installing a root takes. It runs Debian's packages only, and goes
+    when the build ends.
 
     Raises:
         UserError: the builder image is not in the engine.
@@ -122,7 +123,7 @@ def workshop(api: docker.APIClient, builder: str | None, folder: Path, lock: int
         return
     with engine_errors("images: builder container"):
         try:
-            api.inspect_image(builder)
+            api.inspect_image(builder)  # type: ignore[no-untyped-call]
         except ImageNotFound as error:
             raise UserError(
                 f"--builder {builder}", "is not in the engine", "load a Debian image into it first"
@@ -133,7 +134,9 @@ def workshop(api: docker.APIClient, builder: str | None, folder: Path, lock: int
             user="0:0",
             labels=_LABELS,
             working_dir="/",
-            host_config=api.create_host_config(cap_add=["SYS_ADMIN"], security_opt=["apparmor=unconfined"]),
+            host_config=api.create_host_config(
+                network_mode="host", cap_add=["SYS_ADMIN"], security_opt=["apparmor=unconfined"]
+            ),
         )["Id"]
         try:
             api.start(container)
