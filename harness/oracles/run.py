@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harness.digest import canonical
 from harness.engine.exec import ExecResult
 from harness.engine.sandbox import Sandbox
+from harness.engine.spec import ROOT_USER
+from harness.errors import EngineGone, InfraError
 from harness.evidence import GroupVerdict
 from harness.oracles.hostheld import DRIVER, WORKSPACE, build_job, host_held, judge_groups
 from harness.oracles.observe import parse_observations
+from harness.oracles.sessions import judge_sessions, parse_sessions
+from harness.oracles.staging import GRADE, REHASH, SESSIONS, build_sessions_job, is_intact, stage
 from harness.outcomes import Rejection
-from harness.suites.groups import ExitStatusGroup, Trust
+from harness.suites.groups import ExitStatusGroup, PytestGroup, Trust
 from harness.suites.task import Task
+from harness.workspace import pack
 
 ENVIRONMENT: Mapping[str, str] = {
     "HOME": "/tmp",  # noqa: S108 - the container's own
@@ -27,6 +32,8 @@ ENVIRONMENT: Mapping[str, str] = {
 """What every program of a grading sees on top of the image's own: nothing that differs between two gradings."""
 
 _SPARE_S = 2.0
+_LEAST_S = 5.0
+"""What a program gets in any case: a re-hash after the deadline still has to be done."""
 _KEPT_OUTPUT = 8192
 
 
@@ -70,10 +77,12 @@ def run_groups(sandbox: Sandbox, task: Task, *, nonce: str, timeout_s: float, ma
     """
     deadline = time.monotonic() + timeout_s
     gathered = _Gathered()
-    _run_host_held(sandbox, task, gathered, nonce=nonce, deadline=deadline, max_output=max_output)
+    grader = _Grader(sandbox, deadline, max_output)
+    _run_host_held(grader, task, gathered, nonce)
+    _run_sessions(grader, task, gathered, nonce)
     for group in task.groups:
         if isinstance(group, ExitStatusGroup):
-            _run_command(sandbox, group, deadline, gathered)
+            _run_command(grader, group, gathered)
     rejected = gathered.rejection is not None
     return GroupsResult(
         verdicts=() if rejected else tuple(gathered.verdicts[group.name] for group in task.groups),
@@ -84,35 +93,97 @@ def run_groups(sandbox: Sandbox, task: Task, *, nonce: str, timeout_s: float, ma
     )
 
 
-def _left(deadline: float) -> float:
-    return max(0.1, deadline - time.monotonic())
+class _Grader:
+    """The sandbox, its deadline, and whether a candidate has already run in it."""
+
+    def __init__(self, sandbox: Sandbox, deadline: float, max_output: int) -> None:
+        self._sandbox = sandbox
+        self._deadline = deadline
+        self._max_output = max_output
+        self._candidate_ran = False
+
+    def left(self) -> float:
+        """Seconds left for everything, less what it takes to hear the end."""
+        return max(0.0, self._deadline - time.monotonic() - _SPARE_S)
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        stdin: bytes = b"",
+        user: str | None = None,
+        workdir: str = "/",
+        max_output: int | None = None,
+    ) -> ExecResult:
+        """Run a program. What the engine can't start after a candidate has run is the candidate's doing, not a fault.
+
+        Raises:
+            EngineGone: the engine stopped answering.
+            InfraError: the engine refused the first program.
+        """
+        try:
+            return self._sandbox.run(
+                argv,
+                stdin=stdin,
+                timeout_s=max(_LEAST_S, self._deadline - time.monotonic()),
+                max_output=max_output or self._max_output,
+                user=user,
+                workdir=workdir,
+                env=ENVIRONMENT,
+            )
+        except EngineGone:
+            raise
+        except InfraError:
+            if not self._candidate_ran:
+                raise
+            return ExecResult(None, b"", b"", dropped=0, timed_out=False, wall_us=0)
+        finally:
+            self._candidate_ran = True
+
+    def put(self, archive: bytes) -> None:
+        """Unpack into the root-owned volume."""
+        self._sandbox.put(GRADE, archive)
+
+    def kill_leftovers(self) -> None:
+        """End every process of the candidate's user; the holding process is shielded by the kernel."""
+        self.run(("sh", "-c", "kill -9 -1"), max_output=_KEPT_OUTPUT)
 
 
-def _run_host_held(
-    sandbox: Sandbox, task: Task, gathered: _Gathered, *, nonce: str, deadline: float, max_output: int
-) -> None:
+def _run_host_held(grader: _Grader, task: Task, gathered: _Gathered, nonce: str) -> None:
     groups = host_held(task)
     if not groups:
         return
-    seconds = max(0.0, _left(deadline) - _SPARE_S)
-    ran = sandbox.run(
-        DRIVER,
-        stdin=build_job(task, groups, nonce=nonce, seconds=seconds),
-        timeout_s=_left(deadline),
-        max_output=max_output,
-        workdir="/",
-        env=ENVIRONMENT,
-    )
+    ran = grader.run(DRIVER, stdin=build_job(task, groups, nonce=nonce, seconds=grader.left()))
     heard = parse_observations(ran.stdout, [len(task.oracles[group.name].inputs()) for group in groups])
+    if not heard.complete:
+        grader.kill_leftovers()
     gathered.verdicts |= judge_groups(task, groups, heard)
-    gathered.observations["host_held"] = _readable(ran.stdout)
-    gathered.observations["host_held_groups"] = [group.name for group in groups]
+    gathered.observations["host_held"] = {"groups": [group.name for group in groups], "said": _readable(ran.stdout)}
 
 
-def _run_command(sandbox: Sandbox, group: ExitStatusGroup, deadline: float, gathered: _Gathered) -> None:
-    ran = sandbox.run(
-        group.argv, timeout_s=_left(deadline), max_output=_KEPT_OUTPUT, workdir=WORKSPACE, env=ENVIRONMENT
-    )
+def _run_sessions(grader: _Grader, task: Task, gathered: _Gathered, nonce: str) -> None:
+    groups = [group for group in task.groups if isinstance(group, PytestGroup)]
+    if not groups:
+        return
+    staging = stage(task, groups, nonce)
+    grader.put(pack(staging.tree, uid=0))
+    ran = grader.run(SESSIONS, stdin=build_sessions_job(staging, grader.left()))
+    sessions, complete = parse_sessions(ran.stdout, len(groups))
+    if not complete:
+        grader.kill_leftovers()
+    found = grader.run(REHASH, stdin=f"{GRADE}/{staging.top}".encode(), user=ROOT_USER)
+    judged = judge_sessions(staging.groups, sessions)
+    gathered.verdicts |= judged.verdicts
+    gathered.rejection, gathered.detail = judged.rejection, judged.detail
+    gathered.intact = is_intact(staging, found.stdout)
+    if not gathered.intact:
+        gathered.rejection = Rejection.HIDDEN_MATERIAL_CHANGED
+        gathered.detail = "the staged tests are not what they were before the run"
+    gathered.observations["pytest"] = {"groups": [group.name for group in groups], "said": _readable(ran.stdout)}
+
+
+def _run_command(grader: _Grader, group: ExitStatusGroup, gathered: _Gathered) -> None:
+    ran = grader.run(group.argv, workdir=WORKSPACE, max_output=_KEPT_OUTPUT)
     passed = ran.exit_status == 0
     gathered.verdicts[group.name] = GroupVerdict(
         name=group.name,
