@@ -98,11 +98,19 @@ def podman_service(folder: Path) -> Iterator[str]:
         subprocess.run(
             [*command, "rm", "--all", "--force", "--time=0"], env=environment, check=False, capture_output=True
         )
-        for monitor in processes_of(short):  # an exec's monitor would outlive us, and make the folder anew
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(monitor, signal.SIGKILL)
+        _end_all(short)
         mounts.detach(reversed(mounts.points(storage)))
         shutil.rmtree(short, ignore_errors=True)
+
+
+def _end_all(short: Path) -> None:
+    """End the monitors that outlive their containers and execs; one that ends may start a last clean-up."""
+    deadline = time.monotonic() + _START_S
+    while (left := processes_of(short)) and time.monotonic() < deadline:
+        for process in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        time.sleep(0.1)
 
 
 def processes_of(short: Path) -> list[int]:

@@ -41,6 +41,7 @@ def test_a_containers_life_on_podman(engine: Engine) -> None:
         image,
         ["sleep", "600"],
         labels={LABEL: "1"},
+        stop_timeout=0,  # Podman 5 grants it even where removal is forced
         host_config=api.create_host_config(network_mode="none", pids_limit=64, mem_limit="64m"),
     )["Id"]
     try:
