@@ -113,16 +113,17 @@ def test_no_expected_value_is_in_a_grader(engine, images, tmp_path, owner):
         query = {"label": [f"{STATE_LABEL}={owner}", f"{ROLE_LABEL}={Role.GRADER.value}"]}
         while not (found := engine.api.containers(filters=query)):
             time.sleep(0.05)
-        time.sleep(1.5)  # the candidate sleeps in its import by now
         box = Sandbox.__new__(Sandbox)
         box.engine, box.id = engine, found[0]["Id"]
+        while not (seen := search_processes(box, [b"ann lee"])):  # until the job has arrived
+            time.sleep(0.1)
+        inputs.append(seen)
         answers.append(search(box, needles) | search_processes(box, needles))
-        inputs.append(search_processes(box, [b"ann lee"]))
 
-    watcher = threading.Thread(target=watch)
+    watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
-    record = rig.attempt("printf 'import time\\ntime.sleep(8)\\n' > pkg/words.py", task=task)
-    watcher.join()
+    record = rig.attempt("printf 'import time\\ntime.sleep(9)\\n' > pkg/words.py", task=task)
+    watcher.join(60)
     assert record.outcome is Outcome.FAILED
     assert answers == [set()]
     assert inputs[0], "the search sees the driver's memory"
