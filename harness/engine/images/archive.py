@@ -72,34 +72,38 @@ def tag(name: str, image_id: str) -> str:
 
 def write_archive(path: Path, name: str, content: Content, layers: list[tuple[IO[bytes], int]]) -> None:
     """Write a docker-save archive of *layers* (open files and their sizes) to *path*; the caller makes it atomic."""
-    config = content.config()
-    config_name = hashlib.sha256(config).hexdigest() + ".json"
     members = [_layer_name(diff_id) for diff_id in content.layers]
-    manifest = [{"Config": config_name, "RepoTags": [tag(name, content.id)], "Layers": members}]
     with path.open("wb") as out, tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for member, (layer, size) in zip(members, layers, strict=True):
             _add(tar, member, layer, size, content.epoch)
-        for member, data in ((config_name, config), ("manifest.json", json.dumps(manifest).encode())):
+        for member, data in _small_files(name, content).items():
             _add(tar, member, io.BytesIO(data), len(data), content.epoch)
 
 
-def check_archive(path: Path, content: Content) -> None:
+def _small_files(name: str, content: Content) -> dict[str, bytes]:
+    """The config and the manifest that names it: all of an archive but its layers."""
+    config = content.config()
+    config_name = hashlib.sha256(config).hexdigest() + ".json"
+    layers = [_layer_name(diff_id) for diff_id in content.layers]
+    manifest = [{"Config": config_name, "RepoTags": [tag(name, content.id)], "Layers": layers}]
+    return {config_name: config, "manifest.json": _digest.canonical(manifest)}
+
+
+def check_archive(path: Path, name: str, content: Content) -> None:
     """Rehash an archive.
 
     Raises:
-        VerifyError: it is not exactly an archive of *content*.
+        VerifyError: it is not exactly the archive of *content* under this name.
     """
-    config = content.config()
     expected = {_layer_name(diff_id): diff_id for diff_id in content.layers}
-    expected[hashlib.sha256(config).hexdigest() + ".json"] = _digest.sha256_bytes(config)
+    expected |= {member: _digest.sha256_bytes(data) for member, data in _small_files(name, content).items()}
     try:
         with tarfile.open(path) as tar:
-            for name, digest in expected.items():
-                handle = tar.extractfile(name)
+            for member, digest in expected.items():
+                handle = tar.extractfile(member)
                 actual = "sha256:" + _sha256(handle) if handle else "nothing"
                 if actual != digest:
-                    raise VerifyError(str(path), f"{name} hashes to {actual}", "it is built again")
-            tar.getmember("manifest.json")
+                    raise VerifyError(str(path), f"{member} hashes to {actual}", "it is built again")
     except (OSError, tarfile.TarError, KeyError) as error:
         raise VerifyError(str(path), f"is not a whole image archive ({error})", "it is built again") from error
 

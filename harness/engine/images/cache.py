@@ -69,7 +69,7 @@ class Cache:
         made = self.remembered(source)
         if made is None or not self.archive(made.image.id).exists():
             return None
-        archive.check_archive(self.archive(made.image.id), content(source, made))
+        archive.check_archive(self.archive(made.image.id), source.name, content(source, made))
         return made
 
     def keep(self, source: Source, made: Made, finished: Path) -> None:
