@@ -67,7 +67,7 @@ GROUPS = (
     {"name": "values", "kind": "regression", "oracle": "cases", "file": "hidden/values.json"},
 )
 
-HIDDEN = {
+HIDDEN: dict[str, Any] = {
     "calls.json": {
         "target": "pkg.core:secret",
         "cases": [
@@ -118,7 +118,7 @@ HONEST = {"pkg/__init__.py": "", "pkg/core.py": CORE, "pkg/cli.py": CLI}
 
 @pytest.fixture(scope="module")
 def image(images: Mapping[str, Any]) -> str:
-    return images["python"].handle
+    return str(images["python"].handle)
 
 
 @pytest.fixture
@@ -244,12 +244,40 @@ def secret(word): raise Exception("x")
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS.keys())
-def test_an_attack_fails_its_group_and_is_over_in_time(engine: Engine, image: str, task: Task, attack: str) -> None:
+def test_an_attack_fails_its_group_and_is_over_in_time(
+    engine: Engine, image: str, task: Task, attack: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.oracles.hostheld.ITEM_SECONDS", 2.0)
     result = grade(engine, image, task, candidate(pkg__core=attack), timeout_s=30)
     verdicts = by_name(result)
     assert not verdicts["calls"][0]
     assert verdicts["calls"][1]
     assert result.rejection is None
+
+
+BOMB_AND_KILL = """
+import os
+for _ in range(4):
+    if os.fork() == 0:
+        os.setsid()
+        while True:
+            try: os.fork()
+            except OSError: pass
+os.kill(os.getppid(), 9)
+"""
+
+
+def test_a_bomb_that_outlives_the_driver_fails_what_comes_after_it_too(engine: Engine, image: str) -> None:
+    groups = (
+        *GROUPS[:1],
+        {"name": "late", "kind": "regression", "oracle": "pytest", "files": ["hidden/t.py"], "ids": ["t.py::test_a"]},
+    )
+    hidden = {"calls.json": HIDDEN["calls.json"], "t.py": "import pkg.core\ndef test_a(): pass\n"}
+    both = make_task(tree(HONEST), groups, hidden)
+    assert by_name(grade(engine, image, both, both.before)) == {"calls": (True, ""), "late": (True, "")}
+    result = grade(engine, image, both, candidate(pkg__core=BOMB_AND_KILL), timeout_s=20)
+    assert result.rejection is None
+    assert [one.passed for one in result.verdicts] == [False, False]
 
 
 def test_hangs_are_stopped_and_the_rest_still_counts(

@@ -35,6 +35,7 @@ _SPARE_S = 2.0
 _LEAST_S = 5.0
 """What a program gets in any case: a re-hash after the deadline still has to be done."""
 _KEPT_OUTPUT = 8192
+_KILL_TRIES = 3
 
 
 @dataclass(frozen=True)
@@ -145,8 +146,13 @@ class _Grader:
         self._sandbox.put(GRADE, archive)
 
     def kill_leftovers(self) -> None:
-        """End every process of the candidate's user; the holding process is shielded by the kernel."""
-        self.run(("sh", "-c", "kill -9 -1"), max_output=_KEPT_OUTPUT)
+        """End every process of the candidate's user; the holding process is shielded by the kernel.
+
+        Where a bomb has left no room for one more process, what comes after fails in its turn.
+        """
+        for _ in range(_KILL_TRIES):
+            if self.run(("sh", "-c", "kill -9 -1"), max_output=_KEPT_OUTPUT).exit_status == 0:
+                return
 
 
 def _run_host_held(grader: _Grader, task: Task, gathered: _Gathered, nonce: str) -> None:
@@ -175,11 +181,18 @@ def _run_sessions(grader: _Grader, task: Task, gathered: _Gathered, nonce: str) 
     judged = judge_sessions(staging.groups, sessions)
     gathered.verdicts |= judged.verdicts
     gathered.rejection, gathered.detail = judged.rejection, judged.detail
-    gathered.intact = is_intact(staging, found.stdout)
-    if not gathered.intact:
+    gathered.intact = found.exit_status == 0 and is_intact(staging, found.stdout)
+    if found.exit_status != 0:
+        gathered.verdicts |= {name: _unproved(one) for name, one in judged.verdicts.items()}
+    elif not gathered.intact:
         gathered.rejection = Rejection.HIDDEN_MATERIAL_CHANGED
         gathered.detail = "the staged tests are not what they were before the run"
     gathered.observations["pytest"] = {"groups": [group.name for group in groups], "said": _readable(ran.stdout)}
+
+
+def _unproved(verdict: GroupVerdict) -> GroupVerdict:
+    why = "the staged tests could not be looked at afterwards: what the candidate started left no room"
+    return verdict.model_copy(update={"passed": False, "checks_passed": 0, "detail": why})
 
 
 def _run_command(grader: _Grader, group: ExitStatusGroup, gathered: _Gathered) -> None:

@@ -1,6 +1,6 @@
 """Values in a worker: decoded for the candidate's code, and spelled by exact type when they come back.
 
-The spelling is the one of ``harness/suites/values.py``; this side calls no method of a candidate's objects.
+The spelling is the one of the oracle files; this side calls no method of a candidate's objects.
 """
 
 from __future__ import annotations
