@@ -39,7 +39,7 @@ PROVIDER = "scripted"
 _PLATFORMS = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 
 
-class Interrupted(TrialboxError):  # noqa: N818 - the user's wish, not an error
+class Interrupted(TrialboxError):
     """The user stopped a run; what ended is kept."""
 
     exit_code = ExitCode.INTERRUPTED
@@ -202,7 +202,6 @@ def _sweep(run: Run, bench: _Bench, store: Store) -> None:
         try:
             run_sweep(sweep, concurrency=bench.request.concurrency)
         except KeyboardInterrupt as error:
-            reap(engine, owner)
             raise Interrupted(f"run {run.id}", "interrupted", f"go on with `trialbox run --resume {run.id}`") from error
 
 

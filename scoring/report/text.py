@@ -13,6 +13,7 @@ from scoring.figures import Figure, Mean
 from scoring.measured import MeasuredCell, MeasuredSolver
 
 NONE = "–"
+ESTIMATOR = "estimator"
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,12 @@ def _head(card: Card) -> tuple[str, ...]:
     if run.image_drift:
         drifted = ", ".join(image.name for image in plan.images if image.drift)
         lines.append(f"image drift: {drifted} built from other versions than locked; not publishable, not comparable")
+    watts = {
+        f"{e.estimator_watts} W ({e.estimator_source})"
+        for c in card.measured.cells
+        if (e := c.energy) and e.estimator_watts
+    }
+    lines += [f"energy by the Estimator: wall time x {one}" for one in sorted(watts)]
     lines += [f"operator: {one.kind.value} ({clean_text(one.detail)})" for one in run.interventions]
     return tuple(lines)
 
@@ -69,6 +76,7 @@ def _solvers(card: Card) -> Table:
     rows = []
     for name, row in card.core.aggregates.items():
         measured = card.measured.solvers[name]
+        meters = {one.energy.meter for one in card.measured.cells if one.cell.solver == name and one.energy}
         excluded = ", ".join(f"{outcome.value} {number}" for outcome, number in row.excluded.items()) or "0"
         rows.append(
             (
@@ -79,8 +87,8 @@ def _solvers(card: Card) -> Table:
                 mean(row.q),
                 mean(row.s),
                 mean(row.combined),
-                per_resolved(measured),
-                total(measured),
+                per_resolved(measured, meters),
+                total(measured, meters),
                 seconds(measured.wall_median_us),
                 excluded,
             )
@@ -125,7 +133,9 @@ def _attempt(one: CoreCell, measured: MeasuredCell) -> tuple[str, ...]:
         figure(one.f.figure),
         figure(one.q.figure),
         figure(one.s.figure),
-        joules(energy.active_uj, energy.provenance, reliable=energy.reliable) if energy else NONE,
+        joules(energy.active_uj, provenance(energy.provenance, {energy.meter}), reliable=energy.reliable)
+        if energy
+        else NONE,
         seconds(measured.wall_us),
         str(measured.tries),
         clean_text(measured.reason, 80),
@@ -167,29 +177,35 @@ def mean(one: Mean) -> str:
     return NONE if one.value is None else _short(one.value)
 
 
-def joules(value_uj: int | None, provenance: Provenance, *, reliable: bool) -> str:
-    """An energy with its provenance and its ``~``."""
+def joules(value_uj: int | None, label: str, *, reliable: bool) -> str:
+    """An energy with its ``~``, its provenance and, where it is the estimator's, that name."""
     if value_uj is None:
-        return f"{NONE} ({provenance.value})"
-    return f"{'' if reliable else '~'}{_places(Fraction(value_uj, 10**6))} ({provenance.value})"
+        return f"{NONE} ({label})"
+    return f"{'' if reliable else '~'}{_places(Fraction(value_uj, 10**6))} ({label})"
 
 
-def total(one: MeasuredSolver) -> str:
+def provenance(one: Provenance, meters: set[str]) -> str:
+    """How an energy came about, for a table."""
+    return f"{one.value}, {ESTIMATOR.capitalize()}" if ESTIMATOR in meters else one.value
+
+
+def total(one: MeasuredSolver, meters: set[str]) -> str:
     """A total; where a part is missing, what it is at least and how much of it is known."""
     energy = one.energy
     if energy.total_uj is None:
         return f"≥{_places(Fraction(energy.at_least_uj, 10**6))} ({energy.covered}/{energy.attempts} known)"
-    return joules(energy.total_uj, energy.provenance, reliable=_reliable(one))
+    return joules(energy.total_uj, provenance(energy.provenance, meters), reliable=_reliable(one))
 
 
-def per_resolved(one: MeasuredSolver) -> str:
+def per_resolved(one: MeasuredSolver, meters: set[str]) -> str:
     """Energy per resolved cell; with none resolved, its lower bound."""
     energy = one.energy
     if energy.per_resolved_uj is not None:
-        return joules(energy.per_resolved_uj, energy.provenance, reliable=_reliable(one))
+        return joules(energy.per_resolved_uj, provenance(energy.provenance, meters), reliable=_reliable(one))
     if energy.per_resolved_at_least_uj is None or not energy.covered:
         return NONE
-    return f">{_places(Fraction(energy.per_resolved_at_least_uj, 10**6))} ({energy.provenance.value})"
+    bound = joules(energy.per_resolved_at_least_uj, provenance(energy.provenance, meters), reliable=_reliable(one))
+    return f">{bound}"
 
 
 def _reliable(one: MeasuredSolver) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 DEFAULT_SOLVERS = "reference,noop,wrong"
 
 
-def run(  # noqa: PLR0917 - typer reads the options from the signature
+def run(
     suite: Annotated[str, typer.Argument(metavar="SUITE", help="A suite's name, or the path of its folder.")] = "",
     solver: Annotated[
         list[str] | None,
