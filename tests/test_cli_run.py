@@ -1,0 +1,134 @@
+"""``trialbox run`` in real containers: the same core every time, however often the run is killed."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.engine.client import Engine
+from harness.engine.images import BuiltImage
+from harness.engine.sandbox import STATE_LABEL
+from harness.ledger import Ledger
+from harness.state import State
+from tests.cli_rig import trialbox
+
+pytestmark = pytest.mark.engine
+
+SMALL = ("run", "smoke", "--solver", "reference,noop", "--limit", "1")
+
+
+def started(home: Path, *arguments: str) -> subprocess.Popen[str]:
+    """A run in the background."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "trialbox.cli", *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=home.parent,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent), "TRIALBOX_HOME": str(home)},
+    )
+
+
+def left_behind(engine: Engine, home: Path) -> list[str]:
+    """What of this state folder is still in the engine."""
+    label = {"label": f"{STATE_LABEL}={State(home).owner}"}
+    containers = [str(one["Id"]) for one in engine.api.containers(all=True, filters=label)]
+    return containers + [str(one["Name"]) for one in engine.api.volumes(filters=label)["Volumes"] or ()]
+
+
+def test_two_runs_give_one_core_and_a_whole_card(engine: Engine, images: dict[str, BuiltImage], tmp_path: Path) -> None:
+    home = tmp_path / "state"
+    first = trialbox(home, *SMALL, "--json", "--out", str(tmp_path / "card.json"))
+    assert first.code == 0, first.err
+    assert set(first.json) >= {"run", "card", "core_digest"}
+    assert {name: row["solved"] for name, row in first.json["solvers"].items()} == {"reference": 1, "noop": 0}
+    assert "attempt ended" in first.err
+    second = trialbox(home, *SMALL, "--concurrency", "2")
+    assert second.code == 0, second.err
+    assert second.out.splitlines()[-1].startswith("card sha256:")
+    assert "~" in second.out
+    cards = trialbox(home, "card", "list", "--json").json["cards"]
+    assert {one["core_digest"] for one in cards} == {first.json["core_digest"]}
+    assert "(run 2 known of it)" in second.out
+    assert trialbox(home, "card", "verify", str(tmp_path / "card.json")).code == 0
+    gc = trialbox(home, "gc", "--json")
+    assert gc.json["kept"] == []
+    assert all(trialbox(home, "card", "verify", one["id"]).code == 0 for one in cards)
+    assert left_behind(engine, home) == []
+
+
+@pytest.mark.slow
+def test_a_run_killed_again_and_again_resumes_to_the_same_core(
+    engine: Engine, images: dict[str, BuiltImage], tmp_path: Path
+) -> None:
+    calm = trialbox(tmp_path / "calm", *SMALL, "--json")
+    assert calm.code == 0, calm.err
+    home = tmp_path / "state"
+    moments = random.Random(7)
+    run = started(home, *SMALL)
+    for _ in range(4):
+        wait_for_plan(home)
+        time.sleep(moments.uniform(0, 3))
+        run.send_signal(signal.SIGKILL)
+        run.communicate()
+        run = started(home, "run", "--resume", "latest")
+    run.communicate()
+    assert run.returncode == 0
+    last = trialbox(home, "run", "--resume", "latest", "--json")
+    assert last.json["core_digest"] == calm.json["core_digest"]
+    with Ledger(home / "ledger.db") as ledger:
+        only = ledger.run("latest")
+        assert len(ledger.runs()) == 1
+        assert ledger.pending(only.id) == ()
+        assert set(ledger.results(only.id)) == set(only.plan.cells())
+    assert left_behind(engine, home) == []
+
+
+def test_a_run_that_is_told_to_stop_says_how_to_go_on(
+    engine: Engine, images: dict[str, BuiltImage], tmp_path: Path
+) -> None:
+    home = tmp_path / "state"
+    run = started(home, "run", "smoke", "--solver", "command:sleep 50", "--limit", "1")
+    wait_for_plan(home)
+    time.sleep(2)
+    run.send_signal(signal.SIGTERM)
+    _, err = run.communicate(timeout=60)
+    assert run.returncode == 130, err
+    assert "go on with `trialbox run --resume" in err.splitlines()[-1]
+    assert left_behind(engine, home) == []
+    other = trialbox(home, "run", "--resume", "latest", "--solver", "noop")
+    assert other.code == 2
+
+
+def test_a_resumed_run_refuses_another_plan(engine: Engine, images: dict[str, BuiltImage], tmp_path: Path) -> None:
+    home = tmp_path / "state"
+    solver = tmp_path / "mine.toml"
+    text = 'schema = 1\nname = "mine"\ndriver = "command"\nargv = ["sleep", "{}"]\n'
+    solver.write_text(text.format(50))
+    run = started(home, "run", "smoke", "--solver", str(solver), "--limit", "1")
+    wait_for_plan(home)
+    run.send_signal(signal.SIGTERM)
+    run.communicate(timeout=60)
+    solver.write_text(text.format(1))
+    refused = trialbox(home, "run", "--resume", "latest")
+    assert refused.code == 2
+    assert "its solvers changed since it was planned" in refused.line
+
+
+def wait_for_plan(home: Path) -> None:
+    """Until the run is in the ledger."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        if (home / "ledger.db").exists():
+            with Ledger(home / "ledger.db") as ledger:
+                if ledger.runs():
+                    return
+        time.sleep(0.1)
+    raise AssertionError("the run did not begin")
