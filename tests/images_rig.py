@@ -17,6 +17,7 @@ from urllib.parse import unquote
 
 import docker
 
+from harness.engine.client import Engine
 from harness.engine.images import BuiltImage, recipe
 from harness.engine.images.cache import building
 from harness.engine.images.packages import Pantry
@@ -44,7 +45,7 @@ def share_packages(source: Path, target: Path) -> None:
 def fetch(api: docker.APIClient, wanted: Recipe, cache: Path, work: Path) -> tuple[DebianPackage, ...]:
     """The packages of a recipe, in the cache, from the machine's mirrors."""
     (work / "debian").mkdir(parents=True)
-    with building(cache) as lock, workshop(api, None, work / "debian", lock) as shop:
+    with building(cache, print) as lock, workshop(api, None, work / "debian", lock, {}) as shop:
         return Pantry(shop, wanted, cache, work, print).resolve()
 
 
@@ -141,3 +142,15 @@ def builder_image(api: docker.APIClient, base: BuiltImage, images_dir: Path, cac
         yield image
     finally:
         api.remove_image(image)
+
+
+def inside(engine: Engine, handle: str, *argv: str) -> str:
+    """What a command prints in a container of the image."""
+    settings = engine.api.create_host_config(network_mode="none")
+    container = engine.api.create_container(handle, list(argv), labels={"trialbox": "1"}, host_config=settings)["Id"]
+    try:
+        engine.api.start(container)
+        engine.api.wait(container)
+        return bytes(engine.api.logs(container)).decode()
+    finally:
+        engine.api.remove_container(container, force=True)

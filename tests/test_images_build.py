@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,12 +18,15 @@ import pytest
 
 from harness.engine.client import Engine
 from harness.engine.images import BuiltImage, build, ensure, recipe, relock
-from harness.engine.images.recipe import DebianPackage, Lock, Published
+from harness.engine.images.builder import only_builder
+from harness.engine.images.recipe import DebianPackage, Lock
+from harness.engine.images.workshop import labels
 from harness.errors import UserError
 from tests.conftest import ROOT, image_cache
 from tests.images_rig import (
     TINY,
     builder_image,
+    inside,
     older,
     share_packages,
     snapshot_archive,
@@ -46,15 +49,15 @@ class Tiny:
     old: DebianPackage
     old_file: Path
 
-    def folder(self, path: Path, lock: Lock, published: Published | None = None) -> Path:
-        """Another images folder with the same recipe and *lock*."""
+    def folder(self, path: Path, lock: Lock) -> Path:
+        """Another images folder with the same recipe and *lock*, and nothing published."""
         write_recipe(path, "tiny", TINY)
-        recipe.write(path, "tiny", lock, published)
+        recipe.write(path, "tiny", lock, None)
         return path
 
 
 @pytest.fixture(scope="module")
-def tiny(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Tiny:
+def tiny(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tiny]:
     """Locked from the machine's own mirrors."""
     work = tmp_path_factory.mktemp("tiny")
     images_dir, cache = work / "images", work / "cache"
@@ -63,11 +66,12 @@ def tiny(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Tiny:
     lock = recipe.load(images_dir, "tiny").lock
     package = next(one for one in lock.packages if one.name == "tar")
     old, old_file = older(package, cache, work)
-    return Tiny(images_dir, cache, built, lock, old, old_file)
+    yield Tiny(images_dir, cache, built, lock, old, old_file)
+    engine.api.remove_image(built.handle, force=True)
 
 
 @pytest.fixture(scope="module")
-def old_image(engine: Engine, tiny: Tiny, tmp_path_factory: pytest.TempPathFactory) -> BuiltImage:
+def old_image(engine: Engine, tiny: Tiny, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BuiltImage]:
     """The image with the older package, which only the snapshot archive has."""
     work = tmp_path_factory.mktemp("old")
     images_dir = tiny.folder(work / "images", with_package(tiny.lock, tiny.old))
@@ -76,28 +80,18 @@ def old_image(engine: Engine, tiny: Tiny, tmp_path_factory: pytest.TempPathFacto
         user_with_archive(work / "home", address)
         patch.setenv("HOME", str(work / "home"))
         patch.setenv("NO_PROXY", "127.0.0.1")
-        return build(engine.api, "tiny", cache=work / "cache", images_dir=images_dir, report=print)
+        built = build(engine.api, "tiny", cache=work / "cache", images_dir=images_dir, report=print)
+    yield built
+    engine.api.remove_image(built.handle, force=True)
 
 
-def inside(engine: Engine, handle: str, *argv: str) -> str:
-    """What a command prints in a container of the image."""
-    settings = engine.api.create_host_config(network_mode="none")
-    container = engine.api.create_container(handle, list(argv), labels={"trialbox": "1"}, host_config=settings)["Id"]
-    try:
-        engine.api.start(container)
-        engine.api.wait(container)
-        return bytes(engine.api.logs(container)).decode()
-    finally:
-        engine.api.remove_container(container, force=True)
-
-
-def test_relock_publishes_what_it_built(engine: Engine, tiny: Tiny) -> None:
+def test_relock_publishes_what_it_built(engine: Engine, tiny: Tiny, tmp_path: Path) -> None:
     source = recipe.load(tiny.images_dir, "tiny")
     assert source.published is not None
     assert source.published.id == tiny.built.ref.id
     assert tiny.built.ref.lock == source.lock_digest
     assert not tiny.built.ref.drift
-    seen = ensure(engine.api, "tiny", cache=tiny.cache / "nothing", images_dir=tiny.images_dir, report=pytest.fail)
+    seen = ensure(engine.api, "tiny", cache=tmp_path, images_dir=tiny.images_dir, report=pytest.fail)
     assert (seen.ref, seen.handle) == (tiny.built.ref, tiny.built.handle)
 
 
@@ -113,10 +107,7 @@ def test_without_the_archive_the_build_goes_on_with_drift(
     engine: Engine, tiny: Tiny, old_image: BuiltImage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lock = with_package(tiny.lock, tiny.old)
-    digest = recipe.load(tiny.folder(tmp_path / "unpublished", lock), "tiny").lock_digest
-    layers = tuple(engine.api.inspect_image(old_image.handle)["RootFS"]["Layers"])
-    published = Published(id="sha256:" + "0" * 64, layers=layers, lock=digest)
-    images_dir = tiny.folder(tmp_path / "images", lock, published)
+    images_dir = tiny.folder(tmp_path / "images", lock)
     share_packages(tiny.cache, tmp_path / "cache")
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
@@ -128,7 +119,7 @@ def test_without_the_archive_the_build_goes_on_with_drift(
     drifted = ensure(engine.api, "tiny", cache=tmp_path / "cache", images_dir=images_dir, report=said.append)
 
     assert drifted.ref.drift
-    assert drifted.ref.lock == digest == old_image.ref.lock
+    assert drifted.ref.lock == old_image.ref.lock
     assert drifted.ref.id == tiny.built.ref.id, "current versions give the id of a lock of current versions"
     assert any(line.startswith("IMAGE DRIFT: tar ") for line in said), said
 
@@ -182,6 +173,18 @@ def test_killed_and_raced_builds_give_the_same_id(engine: Engine, tiny: Tiny, tm
     assert [lines[-1] for lines in said] == [f"ID {tiny.built.ref.id}"] * 2
     assert sum("building image tiny" in lines for lines in said) == 1, "the second takes what the first built"
     assert not list((cache / "scratch").glob("*"))
+
+
+def test_containers_of_a_killed_build_go_with_the_next(engine: Engine, tiny: Tiny, tmp_path: Path) -> None:
+    left = engine.api.create_container(tiny.built.handle, ["/bin/true"], labels=labels(tmp_path))["Id"]
+    other = engine.api.create_container(tiny.built.handle, ["/bin/true"], labels=labels(tmp_path / "other"))["Id"]
+    try:
+        with only_builder(engine.api, tmp_path, print, None):
+            ids = {one["Id"] for one in engine.api.containers(all=True)}
+        assert left not in ids
+        assert other in ids, "another cache's builder may be at work"
+    finally:
+        engine.api.remove_container(other)
 
 
 def test_a_damaged_archive_is_noticed_and_built_again(engine: Engine, tiny: Tiny, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.engine.images import list_images, recipe
+from harness.engine.images.archive import Content
 from harness.engine.images.recipe import Lock, Published, Wheel
 from harness.errors import UserError
 from tests.conftest import IMAGES, ROOT
@@ -78,8 +79,10 @@ def test_a_published_id_belongs_to_its_lock_and_to_those_below(tmp_path: Path) -
     locks = {"tiny": recipe.load(OURS, "base").lock, "up": Lock(wheels=(WHEEL,))}
     for name, lock in locks.items():
         recipe.write(tmp_path, name, lock, None)
-        digest = recipe.load(tmp_path, name).lock_digest
-        recipe.write(tmp_path, name, lock, Published(id="sha256:" + "0" * 64, layers=(), lock=digest))
+        source = recipe.load(tmp_path, name)
+        image_id = Content(("sha256:" + "0" * 64,), source.architecture, source.epoch).id
+        published = Published(id=image_id, layers=("sha256:" + "0" * 64,), lock=source.lock_digest)
+        recipe.write(tmp_path, name, lock, published)
     assert [one.id is not None for one in list_images(None, images_dir=tmp_path)] == [True, True]
     assert recipe.load(tmp_path, "tiny").lock == locks["tiny"], "what is written is read back"
 
@@ -88,3 +91,12 @@ def test_a_published_id_belongs_to_its_lock_and_to_those_below(tmp_path: Path) -
     recipe.write(tmp_path / "other", "tiny", fewer, None)
     (tmp_path / "tiny/lock.json").write_bytes((tmp_path / "other/tiny/lock.json").read_bytes())
     assert [one.id for one in list_images(None, images_dir=tmp_path)] == [None, None]
+
+
+def test_an_id_that_does_not_follow_from_its_layers_counts_for_nothing(tmp_path: Path) -> None:
+    write_recipe(tmp_path, "tiny", TINY)
+    lock = recipe.load(OURS, "base").lock
+    recipe.write(tmp_path, "tiny", lock, None)
+    digest = recipe.load(tmp_path, "tiny").lock_digest
+    recipe.write(tmp_path, "tiny", lock, Published(id="sha256:" + "0" * 64, layers=(), lock=digest))
+    assert [one.id for one in list_images(None, images_dir=tmp_path)] == [None]

@@ -13,18 +13,18 @@ import docker
 from harness.engine.images import archive, rootfs, wheels
 from harness.engine.images.archive import Content
 from harness.engine.images.bytecode import compiled
-from harness.engine.images.cache import Cache, Made, content, scratch
+from harness.engine.images.cache import Cache, Made, building, content, scratch
 from harness.engine.images.layer import Entry, write_layer
 from harness.engine.images.packages import Pantry
 from harness.engine.images.recipe import Lock, Recipe, Source
-from harness.engine.images.workshop import workshop
+from harness.engine.images.workshop import labels, sweep, workshop
 from harness.errors import VerifyError
 from harness.records import ImageRef
 
 
 @dataclass(frozen=True)
 class Builder:
-    """Builds images while it holds the cache's lock.
+    """Builds images while it holds the cache's lock; see only_builder.
 
     ``builder`` is a Debian-family image of the engine to build in, or ``None`` for this host.
     """
@@ -73,7 +73,9 @@ class Builder:
                 files = wheels.fetch(lock.wheels, source.architecture, self.cache.root, work)
                 handle = self.load(source.base, below)
                 plain = wheels.entries(files, source.epoch, work)
-                entries = stack.enter_context(compiled(self.api, handle, plain, source.epoch))
+                entries = stack.enter_context(
+                    compiled(self.api, handle, plain, epoch=source.epoch, marks=labels(self.cache.root))
+                )
                 lower = below.layers
                 path = self.cache.archive(below.image.id)
                 layers = [stack.enter_context(archive.layer_of(path, diff_id)) for diff_id in lower]
@@ -101,5 +103,15 @@ class Builder:
     @contextmanager
     def _pantry(self, recipe: Recipe, work: Path) -> Iterator[Pantry]:
         (work / "debian").mkdir()
-        with workshop(self.api, self.builder, work / "debian", self.lock) as shop:
+        with workshop(self.api, self.builder, work / "debian", self.lock, labels(self.cache.root)) as shop:
             yield Pantry(shop, recipe, self.cache.root, work, self.report)
+
+
+@contextmanager
+def only_builder(
+    api: docker.APIClient, cache: Path, report: Callable[[str], None], image: str | None
+) -> Iterator[Builder]:
+    """Be the one builder into *cache*, after those before; what a killed one left is removed."""
+    with building(cache, report) as lock:
+        sweep(api, cache)
+        yield Builder(api, Cache(cache, cache), lock, report, image)

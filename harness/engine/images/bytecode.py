@@ -23,8 +23,12 @@ _COMMAND = ["/usr/bin/python3", "-s", "-m", "compileall", "-q", "-f", "--invalid
 
 
 @contextmanager
-def compiled(api: docker.APIClient, handle: str, entries: Iterable[Entry], epoch: int) -> Iterator[list[Entry]]:
+def compiled(
+    api: docker.APIClient, handle: str, entries: Iterable[Entry], *, epoch: int, marks: dict[str, str]
+) -> Iterator[list[Entry]]:
     """*entries* and the bytecode of their modules, compiled in a container of the image *handle*, without network.
+
+    The container is labelled *marks*.
 
     The result can be read until the context ends.
 
@@ -41,7 +45,7 @@ def compiled(api: docker.APIClient, handle: str, entries: Iterable[Entry], epoch
                 command=_COMMAND,
                 user="0:0",
                 environment={"PYTHONHASHSEED": "0"},
-                labels={"trialbox": "1", "trialbox.part": "builder"},
+                labels=marks,
                 host_config=api.create_host_config(network_mode="none"),
                 network_disabled=True,
             )["Id"]

@@ -16,7 +16,7 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,9 +56,10 @@ class Cache:
     def remembered(self, source: Source) -> Made | None:
         """What this very lock gave before, or ``None``."""
         try:
-            return from_json(Made, self._memory(source).read_bytes())
+            made = from_json(Made, self._memory(source).read_bytes())
         except (FileNotFoundError, VerifyError):
             return None
+        return made if content(source, made).id == made.image.id else None
 
     def intact(self, source: Source) -> Made | None:
         """The same, where the archive is still there and, rehashed, still right.
@@ -93,8 +94,8 @@ class Cache:
 
 
 @contextmanager
-def building(root: Path) -> Iterator[int]:
-    """Be the only builder; yields the lock's descriptor, which the tools of a build hold too.
+def building(root: Path, report: Callable[[str], None]) -> Iterator[int]:
+    """Be the only builder, if need be after a wait; yields the lock's descriptor, which the tools of a build hold too.
 
     So if a builder is killed, the next one waits for the tools that it left running, and then removes their folders.
 
@@ -107,7 +108,11 @@ def building(root: Path) -> Iterator[int]:
     except OSError as error:
         raise storage_error(root, error) from error
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            report("waiting for another build of images")
+            fcntl.flock(lock, fcntl.LOCK_EX)
         shutil.rmtree(root / "scratch", ignore_errors=True)
         yield lock
     finally:

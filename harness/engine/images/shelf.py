@@ -9,8 +9,8 @@ from pathlib import Path
 import docker
 
 from harness.engine.images import archive, recipe
-from harness.engine.images.builder import Builder
-from harness.engine.images.cache import Cache, Made, building, content, scratch
+from harness.engine.images.builder import only_builder
+from harness.engine.images.cache import Cache, Made, content, scratch
 from harness.engine.images.recipe import Published, Source
 from harness.records import ImageRef
 
@@ -79,7 +79,7 @@ def ensure(
         if made is not None and handle is not None:
             if made.image.drift:
                 report(f"IMAGE DRIFT: image {name} was built from other versions than its lock's")
-            return _built(store, made, handle)
+            return _built(cache, made, handle)
     return build(api, name, cache=cache, images_dir=images_dir, report=report, builder=builder, again=False)
 
 
@@ -95,12 +95,10 @@ def build(
 ) -> BuiltImage:
     """Build an image and load it; ``again=False`` takes a whole archive from the cache instead. Raises as ensure."""
     source = recipe.load(images_dir, name)
-    store = Cache(cache, cache)
-    with building(cache) as lock:
-        maker = Builder(api, store, lock, report, builder)
+    with only_builder(api, cache, report, builder) as maker:
         made = maker.build(source) if again else maker.make(source)
         handle = maker.load(source, made)
-    return _built(store, made, handle)
+    return _built(cache, made, handle)
 
 
 def verify(
@@ -115,10 +113,10 @@ def verify(
     """Build each image twice from nothing but the packages and wheels that its lock names. Raises as ensure."""
     sources = [recipe.load(images_dir, name) for name in names]
     rounds: list[dict[str, Made]] = []
-    with building(cache) as lock:
+    with only_builder(api, cache, report, builder) as first:
         for _ in range(2):
             with scratch(cache) as images:
-                maker = Builder(api, Cache(cache, images), lock, report, builder)
+                maker = replace(first, cache=Cache(cache, images))
                 rounds.append({source.name: maker.make(source) for source in sources})
     return [_verdict(source, *(done[source.name] for done in rounds)) for source in sources]
 
@@ -148,9 +146,7 @@ def relock(
     An image that stands on this one must be locked anew afterwards. Raises as ensure; then the old lock stays.
     """
     wanted = recipe.load_recipe(images_dir, name)
-    store = Cache(cache, cache)
-    with building(cache) as held:
-        maker = Builder(api, store, held, report, builder)
+    with only_builder(api, cache, report, builder) as maker:
         below = recipe.load(images_dir, wanted.base) if wanted.base else None
         lock = maker.resolve(wanted, below.architecture if below else wanted.architecture or "")
         digest = recipe.lock_digest(wanted, lock, below)
@@ -159,20 +155,21 @@ def relock(
         handle = maker.load(source, made)
         published = Published(id=made.image.id, layers=made.layers, lock=digest)
         recipe.write(images_dir, name, lock, published)
-        store.remember(replace(source, published=published), made)
-    return _built(store, made, handle)
+        maker.cache.remember(replace(source, published=published), made)
+    return _built(cache, made, handle)
 
 
 def _published(source: Source) -> Made | None:
-    """What the lock gave when it was made."""
+    """What the lock gave when it was made, unless an image was something else then."""
     if source.published is None:
         return None
     ref = ImageRef(name=source.name, id=source.published.id, lock=source.lock_digest)
-    return Made(image=ref, layers=source.published.layers)
+    made = Made(image=ref, layers=source.published.layers)
+    return made if content(source, made).id == made.image.id else None
 
 
-def _built(store: Cache, made: Made, handle: str) -> BuiltImage:
-    path = store.archive(made.image.id)
+def _built(cache: Path, made: Made, handle: str) -> BuiltImage:
+    path = Cache(cache, cache).archive(made.image.id)
     return BuiltImage(made.image, handle, path, path.stat().st_size if path.exists() else None)
 
 

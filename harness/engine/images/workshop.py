@@ -14,12 +14,14 @@ from typing import Protocol
 import docker
 from docker.errors import ImageNotFound, NotFound
 
-from harness.engine.client import engine_errors
+from harness.digest import sha256_bytes
+from harness.engine.client import LABEL, engine_errors
 from harness.errors import InfraError, UserError
 
 SCRIPT = Path(__file__).with_name("debian.sh")
 _FOLDER = "/var/tmp/images"  # noqa: S108 - inside a container of our own
-_LABELS = {"trialbox": "1", "trialbox.part": "builder"}
+BUILDER_LABEL = "trialbox.builder"
+"""The label of the containers that builds use; its value is the digest of the cache's path."""
 
 
 class Workshop(Protocol):
@@ -103,9 +105,24 @@ class ContainerWorkshop:
         spool.unlink()
 
 
+def labels(cache: Path) -> dict[str, str]:
+    """The labels of the containers of builds into *cache*."""
+    return {LABEL: "1", BUILDER_LABEL: sha256_bytes(str(cache.resolve()).encode())}
+
+
+def sweep(api: docker.APIClient, cache: Path) -> None:
+    """Remove the containers that a killed build into *cache* left; the caller holds the cache's lock."""
+    with engine_errors("images"):
+        mine = f"{BUILDER_LABEL}={labels(cache)[BUILDER_LABEL]}"
+        for container in api.containers(all=True, filters={"label": mine}):
+            api.remove_container(container["Id"], force=True, v=True)
+
+
 @contextmanager
-def workshop(api: docker.APIClient, builder: str | None, folder: Path, lock: int) -> Iterator[Workshop]:
-    """This host where it has apt and no *builder* is named; else a container of the image *builder*.
+def workshop(
+    api: docker.APIClient, builder: str | None, folder: Path, lock: int, marks: dict[str, str]
+) -> Iterator[Workshop]:
+    """This host where it has apt and no *builder* is named; else a container of the image *builder*, labelled *marks*.
 
     The container fetches packages with its own apt sources, so it has the engine host's network (a default bridge is
     not everywhere), and the right to mount, which installing a root takes. It runs Debian's packages only, and goes
@@ -132,7 +149,7 @@ def workshop(api: docker.APIClient, builder: str | None, folder: Path, lock: int
             builder,
             entrypoint=["/bin/sleep", "infinity"],
             user="0:0",
-            labels=_LABELS,
+            labels=marks,
             working_dir="/",
             host_config=api.create_host_config(
                 network_mode="host", cap_add=["SYS_ADMIN"], security_opt=["apparmor=unconfined"]
