@@ -136,6 +136,12 @@ def test_the_hosts_network_settings_stay(daemon: PrivateDaemon) -> None:
         assert (forwarding.read_text(), sorted(path.name for path in Path("/sys/class/net").iterdir())) == before
 
 
+def test_it_has_a_network_of_its_own_so_that_another_engines_bridge_stays(daemon: PrivateDaemon) -> None:
+    with daemon.hold(keep=False, notify=quiet):
+        (pid,) = daemon.pids()
+        assert Path(f"/proc/{pid}/ns/net").readlink() != Path("/proc/self/ns/net").readlink()
+
+
 def test_commands_share_one_and_the_last_stops_it(daemon: PrivateDaemon) -> None:
     commands = [hold_elsewhere(daemon) for _ in range(3)]
     assert all(is_held(command) for command in commands)

@@ -27,6 +27,8 @@ from harness.engine.debian import SYSTEM_PATH
 from harness.errors import InfraError, UserError
 from harness.files import atomic_write, storage_error
 
+_OWN_NETWORK = ("unshare", "--net")
+"""A daemon told to have no bridge removes a ``docker0`` that it finds, which may be another engine's: it finds none."""
 _NAMESPACES = ("--containerd-namespace=trialbox", "--containerd-plugins-namespace=trialbox-plugins")
 """Where the host runs a containerd, dockerd uses that one: this keeps our things apart from its other users'."""
 
@@ -142,7 +144,7 @@ class PrivateDaemon:
             self.data.mkdir(mode=0o710, parents=True, exist_ok=True)
             with self._log.open("wb") as log:
                 process = subprocess.Popen(
-                    [dockerd, f"--config-file={self._config}", *_NAMESPACES],
+                    [*_OWN_NETWORK, dockerd, f"--config-file={self._config}", *_NAMESPACES],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
@@ -168,7 +170,7 @@ class PrivateDaemon:
             time.sleep(_POLL_S)
 
     def _settings(self) -> dict[str, object]:
-        """No bridge and no packet filter: attempts have no network, and the host's stays as it is."""
+        """No bridge and no packet filter: attempts have no network."""
         return {
             "hosts": [self.url],
             "data-root": str(self.data),

@@ -222,6 +222,8 @@ def _create(engine: Engine, spec: SandboxSpec, owner: str) -> str:
             name=opaque_name(),
             labels={LABEL: "1", STATE_LABEL: owner, ROLE_LABEL: spec.role.value},
             network_disabled=True,
+            use_config_proxy=False,
+            stop_timeout=0,
             host_config=api.create_host_config(
                 network_mode="none",
                 read_only=True,
