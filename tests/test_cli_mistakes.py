@@ -80,7 +80,8 @@ def test_a_malformed_task_is_named_by_file_and_key(home: Path, tmp_path: Path) -
     one_line(trialbox(home, "run", str(suite)), 2, "task.toml")
     (task / "task.toml").write_text("schema = 1\nformat = ")
     one_line(trialbox(home, "run", str(suite)), 2, "task.toml")
-    (task / "task.toml").write_text('schema = 1\nformat = "repo"\nwrongly = 1\n')
+    good = 'name = "x"\nprompt = "do"\ntest_cmd = "true"\ntest_files = ["t.py"]\n'
+    (task / "task.toml").write_text(good + "wrongly = 1\n")
     one_line(trialbox(home, "run", str(suite)), 2, "task.toml", "wrongly")
 
 

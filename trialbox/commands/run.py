@@ -52,7 +52,7 @@ def run(
         tasks=tuple(task or ()),
         limit=limit,
         attempts=attempts,
-        concurrency=concurrency or 1,
+        concurrency=1 if concurrency is None else concurrency,
         energy=energy,
     )
     if list_only:
