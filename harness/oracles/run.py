@@ -32,10 +32,11 @@ ENVIRONMENT: Mapping[str, str] = {
 """What every program of a grading sees on top of the image's own: nothing that differs between two gradings."""
 
 _SPARE_S = 2.0
-_LEAST_S = 5.0
-"""What a program gets in any case: a re-hash after the deadline still has to be done."""
+_LEAST_S = 3.0
+"""What a program gets in any case: the end of leftovers and a re-hash after the deadline still have to be done."""
+_NOTHING = ExecResult(None, b"", b"", dropped=0, timed_out=False, wall_us=0)
 _KEPT_OUTPUT = 8192
-_KILL_TRIES = 3
+_KILL_TRIES = 2
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ class _Grader:
         except InfraError:
             if not self._candidate_ran:
                 raise
-            return ExecResult(None, b"", b"", dropped=0, timed_out=False, wall_us=0)
+            return _NOTHING
         finally:
             self._candidate_ran = True
 
@@ -173,7 +174,7 @@ def _run_sessions(grader: _Grader, task: Task, gathered: _Gathered, nonce: str) 
         return
     staging = stage(task, groups, nonce)
     grader.put(pack(staging.tree, uid=0))
-    ran = grader.run(SESSIONS, stdin=build_sessions_job(staging, grader.left()))
+    ran = grader.run(SESSIONS, stdin=build_sessions_job(staging, grader.left())) if grader.left() else _NOTHING
     sessions, complete = parse_sessions(ran.stdout, len(groups))
     if not complete:
         grader.kill_leftovers()
