@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TYPE_CHECKING, Literal
 
-from harness.engine.client import EngineInfo, EngineKind
 from harness.ledger import Intervention
 from harness.records import Count, Coverage, ExecutionMode, Limits, Microseconds, Record, RunMode
 from harness.scan.records import Tools
 from harness.suites.groups import OracleKind, Trust
 from scoring import wording
 from scoring.evidence import Evidence, TryEvidence
+
+if TYPE_CHECKING:  # a card is read without an engine's SDK
+    from harness.engine.client import EngineInfo
 
 
 class AuditStatus(StrEnum):
@@ -33,7 +36,7 @@ class HarnessInfo(Record):
 class EngineStamp(Record):
     """The engine, without what names places on the host."""
 
-    kind: EngineKind
+    kind: Literal["docker", "podman"]
     version: str
     api_version: str
     os: str
@@ -162,7 +165,8 @@ def make_stamp(evidence: Evidence, made: Circumstances) -> Stamp:
 
 def engine_stamp(info: EngineInfo) -> EngineStamp:
     """What of an engine's own account goes on a card."""
-    return EngineStamp(**{name: getattr(info, name) for name in EngineStamp.model_fields})
+    taken = {name: getattr(info, name) for name in EngineStamp.model_fields if name != "kind"}
+    return EngineStamp(kind=info.kind.value, **taken)
 
 
 def host_stamp(info: EngineInfo, cpu_model: str) -> HostStamp:

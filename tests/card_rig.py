@@ -10,7 +10,6 @@ from harness.energy.account import account
 from harness.energy.records import EnergyRecord
 from harness.engine import cgroup
 from harness.engine.cgroup import ResourceUse, UsageSource
-from harness.engine.client import EngineKind
 from harness.engine.seal import SealFacts, SealSource
 from harness.evidence import (
     AttemptRecord,
@@ -54,7 +53,7 @@ MADE = Circumstances(
     harness=HarnessInfo(version="0.1.0", commit="unknown", dirty=None),
     python="3.13.0",
     engine=EngineStamp(
-        kind=EngineKind.DOCKER,
+        kind="docker",
         version="20.10",
         api_version="1.41",
         os="Debian",
