@@ -89,7 +89,7 @@ class Run:
 class Ledger:
     """The ledger of one state folder. Safe to share between threads.
 
-    Every method raises InfraError when the file or the disk fails.
+    Every method raises StorageError when the file or the disk fails.
     """
 
     def __init__(self, path: Path) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.errors import InfraError
+from harness.errors import StorageError
 from harness.files import storage_error
 from harness.outcomes import Outcome
 
@@ -112,7 +112,7 @@ def open_file(path: Path) -> sqlite3.Connection:
     """A checked connection; the file is created if there is none.
 
     Raises:
-        InfraError: the file is damaged, is no ledger, was written by a later version, or the disk refuses.
+        StorageError: the file is damaged, is no ledger, was written by a later version, or the disk refuses.
     """
     with sqlite_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -152,9 +152,9 @@ def _create_or_recognise(connection: sqlite3.Connection, path: Path) -> None:
         for statement in _statements(SCHEMA):
             connection.execute(statement)
     elif application != APPLICATION_ID:
-        raise InfraError(str(path), "is not a trialbox ledger", "move it away, or point TRIALBOX_HOME elsewhere")
+        raise StorageError(str(path), "is not a trialbox ledger", "move it away, or point TRIALBOX_HOME elsewhere")
     elif version != VERSION:
-        raise InfraError(str(path), f"has ledger version {version}, not {VERSION}", "use the trialbox that wrote it")
+        raise StorageError(str(path), f"has ledger version {version}, not {VERSION}", "use the trialbox that wrote it")
 
 
 def _statements(script: str) -> Iterator[str]:
@@ -180,27 +180,27 @@ def sqlite_errors(path: Path) -> Iterator[None]:
         raise storage_error(path, error) from error
 
 
-def _explained(path: Path, error: sqlite3.DatabaseError) -> InfraError:
+def _explained(path: Path, error: sqlite3.DatabaseError) -> StorageError:
     where = str(path)
     match getattr(error, "sqlite_errorcode", 0) & 0xFF:
         case sqlite3.SQLITE_FULL:
-            return InfraError(
+            return StorageError(
                 where, "the disk is full", "free some space (`trialbox gc` helps), then `trialbox run --resume latest`"
             )
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
-            return InfraError(where, "the ledger can't be written", "point TRIALBOX_HOME at a writable folder")
+            return StorageError(where, "the ledger can't be written", "point TRIALBOX_HOME at a writable folder")
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return InfraError(where, "another process holds the ledger", "try again when it has ended")
+            return StorageError(where, "another process holds the ledger", "try again when it has ended")
         case sqlite3.SQLITE_IOERR:
-            return InfraError(where, f"the disk refuses ({error})", "check the disk and its free space")
+            return StorageError(where, f"the disk refuses ({error})", "check the disk and its free space")
         case _:
             return damaged(path, str(error))
 
 
-def damaged(path: Path, what: str) -> InfraError:
+def damaged(path: Path, what: str) -> StorageError:
     """The line for a ledger that can't be trusted; cards and blobs do not depend on it."""
     line = " ".join(what.split())[:200]
-    return InfraError(
+    return StorageError(
         str(path),
         f"the ledger is damaged ({line})",
         "put back a copy, or move it away to start a new one (cards and blobs are untouched)",

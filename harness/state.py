@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.digest import digest
-from harness.errors import InfraError, UserError
+from harness.errors import StorageError, UserError
 from harness.files import atomic_write, storage_error
 
 HOME_VARIABLE = "TRIALBOX_HOME"
@@ -71,7 +71,7 @@ class State:
         """Create the folders and prove that they can be written to.
 
         Raises:
-            InfraError: read-only, full, or nearly full.
+            StorageError: read-only, full, or nearly full.
         """
         probe = self.root / ".probe"
         try:
@@ -83,7 +83,7 @@ class State:
         except OSError as error:
             raise storage_error(self.root, error) from error
         if free < MIN_FREE_BYTES:
-            raise InfraError(
+            raise StorageError(
                 str(self.root),
                 f"the disk is full: {free >> 20} MiB are free, a run needs {MIN_FREE_BYTES >> 20}",
                 "free some space (`trialbox gc` helps)",
@@ -95,7 +95,7 @@ class State:
 
         Raises:
             UserError: another process holds it.
-            InfraError: the lock file can't be made.
+            StorageError: the lock file can't be made.
         """
         try:
             self.root.mkdir(parents=True, exist_ok=True)
