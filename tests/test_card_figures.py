@@ -104,7 +104,7 @@ def test_retries_are_in_the_totals_and_abandoned_tries_make_them_unknown(tmp_pat
     assert first.energy.per_resolved_uj == 8_500_000
     assert (second.energy.total_uj, second.abandoned, second.retried_uj) == (None, 1, None)
     assert (second.energy.at_least_uj, second.energy.covered, second.energy.attempts) == (9_000_000, 2, 3)
-    assert total(second, {"rapl"}) == "≥9.000 (2/3 known)"
+    assert total(second) == "≥9.000 (2/3 known)"
     assert [one.state for one in card.stamp.evidence].count(TryState.ABANDONED) == 1
 
 
@@ -123,7 +123,7 @@ def test_nothing_resolved_has_no_joules_per_resolved_but_a_bound(tmp_path: Path)
     solver = make_card(make_evidence(LocalStore(tmp_path), of, lost), MADE).measured.solvers["a0"]
     assert solver.energy.per_resolved_uj is None
     assert solver.energy.per_resolved_at_least_uj == 5_000_000
-    assert per_resolved(solver, {"rapl"}).startswith(">5.000")
+    assert per_resolved(solver).startswith(">5.000")
 
 
 def test_f_of_every_kind_of_end(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from harness.energy.records import Provenance
 from harness.untrusted import clean_text
+from scoring.aggregate import Aggregate
 from scoring.card import Card
 from scoring.core import CoreCell
 from scoring.figures import Figure, Mean
@@ -42,7 +43,7 @@ def make_report(card: Card, *, task: str | None = None) -> Report:
     """
     return Report(
         head=_head(card),
-        tables=(_solvers(card), _attempts(card, task)),
+        tables=(_scores(card), _costs(card), _attempts(card, task), _measured(card, task)),
         notes=tuple(_notes(card)),
         last=f"card {card.id}",
     )
@@ -56,7 +57,7 @@ def _head(card: Card) -> tuple[str, ...]:
         f"{plan.suite.name} {plan.suite.version}, {tasks}, {plan.attempts} attempt(s) each",
         f"mode {plan.mode.value}, provider {clean_text(plan.provider)}, execution {modes},"
         f" audit: {card.stamp.audit.status.value}",
-        f"plan {plan.id} (run {run.runs_known} known of it)",
+        f"plan {plan.id} (known runs of it: {run.runs_known})",
         f"core {card.core_digest}",
     ]
     if run.image_drift:
@@ -72,79 +73,100 @@ def _head(card: Card) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _solvers(card: Card) -> Table:
-    rows = []
-    for name, row in card.core.aggregates.items():
-        measured = card.measured.solvers[name]
-        meters = {one.energy.meter for one in card.measured.cells if one.cell.solver == name and one.energy}
-        excluded = ", ".join(f"{outcome.value} {number}" for outcome, number in row.excluded.items()) or "0"
-        rows.append(
-            (
-                clean_text(name),
-                f"{row.solved}/{row.counted}" + (" incomplete" if row.incomplete else ""),
-                f"{figure(row.pass_at_1)} ({figure(row.pass_at_1_raw)})",
-                mean(row.f),
-                mean(row.q),
-                mean(row.s),
-                mean(row.combined),
-                per_resolved(measured, meters),
-                total(measured, meters),
-                seconds(measured.wall_median_us),
-                excluded,
-            )
+def _scores(card: Card) -> Table:
+    rows = [
+        (
+            clean_text(name),
+            f"{row.solved}/{row.counted}" + (" incomplete" if row.incomplete else ""),
+            figure(row.pass_at_1),
+            figure(row.pass_at_1_raw),
+            mean(row.f),
+            mean(row.q),
+            mean(row.s),
+            mean(row.combined),
+            ", ".join(f"{outcome.value} {number}" for outcome, number in row.excluded.items()) or "0",
         )
-    columns = (
-        "solver",
-        "solved",
-        "pass@1 (raw)",
-        "F",
-        "Q",
-        "S",
-        "combined",
-        "J/resolved",
-        "J total",
-        "median s",
-        "excluded",
-    )
+        for name, row in _rows(card)
+    ]
+    columns = ("solver", "solved", "pass@1", "raw", "F", "Q", "S", "combined", "excluded")
     return Table("solvers", columns, tuple(rows))
 
 
+def _rows(card: Card) -> list[tuple[str, Aggregate]]:
+    """Solvers in planned order; a card's own keys are sorted."""
+    return [(solver.name, card.core.aggregates[solver.name]) for solver in card.core.plan.solvers]
+
+
+def _costs(card: Card) -> Table:
+    rows = []
+    for name, _ in _rows(card):
+        solver = card.measured.solvers[name]
+        meters = {one.energy.meter for one in card.measured.cells if one.cell.solver == name and one.energy}
+        rows.append(
+            (
+                clean_text(name),
+                per_resolved(solver),
+                total(solver),
+                provenance(solver.energy.provenance, meters),
+                seconds(solver.wall_median_us),
+                str(solver.tries),
+                str(solver.retries + solver.abandoned),
+            )
+        )
+    columns = ("solver", "J/resolved", "J total", "energy is", "median s", "tries", "retries")
+    return Table("cost of all tries", columns, tuple(rows))
+
+
 def _attempts(card: Card, task: str | None) -> Table:
-    measured = {one.cell: one for one in card.measured.cells}
     rows = [
-        _attempt(one, measured[one.cell])
+        (
+            *_names(one),
+            one.outcome.value + (f" ({clean_text(one.kind)})" if one.kind else ""),
+            f"{sum(verdict.passed for verdict in one.verdicts)}/{len(one.verdicts)}" if one.verdicts else NONE,
+            figure(one.f.figure),
+            figure(one.q.figure),
+            figure(one.s.figure),
+        )
+        for one, _ in _cells(card, task)
+    ]
+    return Table("attempts", ("task", "solver", "#", "outcome", "groups", "F", "Q", "S"), tuple(rows))
+
+
+def _measured(card: Card, task: str | None) -> Table:
+    rows = []
+    for one, measured in _cells(card, task):
+        energy = measured.energy
+        rows.append(
+            (
+                *_names(one),
+                joules(energy.active_uj, reliable=energy.reliable) if energy else NONE,
+                provenance(energy.provenance, {energy.meter}) if energy else NONE,
+                seconds(measured.wall_us),
+                str(measured.tries),
+                clean_text(measured.reason, 80),
+            )
+        )
+    return Table("measured", ("task", "solver", "#", "J", "energy is", "s", "tries", "why"), tuple(rows))
+
+
+def _names(one: CoreCell) -> tuple[str, str, str]:
+    return clean_text(one.cell.task), clean_text(one.cell.solver), str(one.cell.attempt)
+
+
+def _cells(card: Card, task: str | None) -> list[tuple[CoreCell, MeasuredCell]]:
+    """Task by task, each with what it took."""
+    measured = {one.cell: one for one in card.measured.cells}
+    return [
+        (one, measured[one.cell])
         for wanted in card.core.plan.tasks
         for one in card.core.cells
         if one.cell.task == wanted.task and task in {None, wanted.task}
     ]
-    columns = ("task", "solver", "#", "outcome", "groups", "F", "Q", "S", "J", "s", "tries", "why")
-    return Table("attempts", columns, tuple(rows))
-
-
-def _attempt(one: CoreCell, measured: MeasuredCell) -> tuple[str, ...]:
-    passed = sum(verdict.passed for verdict in one.verdicts)
-    energy = measured.energy
-    return (
-        clean_text(one.cell.task),
-        clean_text(one.cell.solver),
-        str(one.cell.attempt),
-        one.outcome.value + (f" ({clean_text(one.kind)})" if one.kind else ""),
-        f"{passed}/{len(one.verdicts)}" if one.verdicts else NONE,
-        figure(one.f.figure),
-        figure(one.q.figure),
-        figure(one.s.figure),
-        joules(energy.active_uj, provenance(energy.provenance, {energy.meter}), reliable=energy.reliable)
-        if energy
-        else NONE,
-        seconds(measured.wall_us),
-        str(measured.tries),
-        clean_text(measured.reason, 80),
-    )
 
 
 def _notes(card: Card) -> list[str]:
     notes = []
-    for name, row in card.core.aggregates.items():
+    for name, row in _rows(card):
         gaps = {"F": row.f, "Q": row.q, "S": row.s, "combined": row.combined}
         notes += [
             f"{clean_text(name)}: {label} unavailable ({clean_text(one.reason)}; {one.available}/{one.of} have it)"
@@ -177,35 +199,30 @@ def mean(one: Mean) -> str:
     return NONE if one.value is None else _short(one.value)
 
 
-def joules(value_uj: int | None, label: str, *, reliable: bool) -> str:
-    """An energy with its ``~``, its provenance and, where it is the estimator's, that name."""
-    if value_uj is None:
-        return f"{NONE} ({label})"
-    return f"{'' if reliable else '~'}{_places(Fraction(value_uj, 10**6))} ({label})"
+def joules(value_uj: int | None, *, reliable: bool) -> str:
+    """An energy in joules with its ``~``."""
+    return NONE if value_uj is None else f"{'' if reliable else '~'}{_places(Fraction(value_uj, 10**6))}"
 
 
 def provenance(one: Provenance, meters: set[str]) -> str:
-    """How an energy came about, for a table."""
+    """How an energy came about, and the estimator by name where it is that one's."""
     return f"{one.value}, {ESTIMATOR.capitalize()}" if ESTIMATOR in meters else one.value
 
 
-def total(one: MeasuredSolver, meters: set[str]) -> str:
+def total(one: MeasuredSolver) -> str:
     """A total; where a part is missing, what it is at least and how much of it is known."""
     energy = one.energy
     if energy.total_uj is None:
-        return f"≥{_places(Fraction(energy.at_least_uj, 10**6))} ({energy.covered}/{energy.attempts} known)"
-    return joules(energy.total_uj, provenance(energy.provenance, meters), reliable=_reliable(one))
+        return f"≥{joules(energy.at_least_uj, reliable=_reliable(one))} ({energy.covered}/{energy.attempts} known)"
+    return joules(energy.total_uj, reliable=_reliable(one))
 
 
-def per_resolved(one: MeasuredSolver, meters: set[str]) -> str:
+def per_resolved(one: MeasuredSolver) -> str:
     """Energy per resolved cell; with none resolved, its lower bound."""
     energy = one.energy
-    if energy.per_resolved_uj is not None:
-        return joules(energy.per_resolved_uj, provenance(energy.provenance, meters), reliable=_reliable(one))
-    if energy.per_resolved_at_least_uj is None or not energy.covered:
-        return NONE
-    bound = joules(energy.per_resolved_at_least_uj, provenance(energy.provenance, meters), reliable=_reliable(one))
-    return f">{bound}"
+    if energy.per_resolved_at_least_uj is not None and energy.covered:
+        return f">{joules(energy.per_resolved_at_least_uj, reliable=_reliable(one))}"
+    return joules(energy.per_resolved_uj, reliable=_reliable(one))
 
 
 def _reliable(one: MeasuredSolver) -> bool:
