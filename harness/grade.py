@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from harness.engine.cgroup import NO_USE
@@ -19,6 +20,7 @@ from harness.evidence import GradeRecord
 from harness.oracles.policy import examine
 from harness.oracles.run import run_groups
 from harness.store import Store
+from harness.suites.groups import ExitStatusGroup
 from harness.suites.task import Task
 from harness.suites.tree import Tree
 from harness.workspace import WORKSPACE, pack
@@ -49,7 +51,12 @@ def grade(grader: Grader, task: Task, tree: Tree) -> GradeRecord:
     """
     started = time.monotonic_ns()
     nonce = secrets.token_hex(16)
-    policy = examine(task.before, tree)
+    policy = examine(
+        task.before,
+        tree,
+        visible_tests=task.visible_tests,
+        settings_matter=any(isinstance(group, ExitStatusGroup) for group in task.groups),
+    )
     if policy.rejection is not None:
         return GradeRecord(
             verdicts=(),
@@ -60,7 +67,7 @@ def grade(grader: Grader, task: Task, tree: Tree) -> GradeRecord:
             use=NO_USE,
             wall_us=(time.monotonic_ns() - started) // 1000,
         )
-    graded = restore(tree, task)
+    graded = restore(tree, task.before, policy.restore)
     mounts = _volumes(task)
     volumes = Volumes(grader.engine, grader.owner, mounts)
     try:
@@ -95,11 +102,16 @@ def grade(grader: Grader, task: Task, tree: Tree) -> GradeRecord:
         volumes.remove()
 
 
-def restore(tree: Tree, task: Task) -> Tree:
-    """The tree with the task's visible tests as they were, byte for byte, whatever became of them."""
-    pristine = Tree(task.before[path] for path in task.visible_tests)
-    blocked = {path for path in tree for test in pristine if path.startswith(test + "/") or test.startswith(path + "/")}
-    return tree.without(blocked).overlay(pristine)
+def restore(tree: Tree, before: Tree, paths: Iterable[str]) -> Tree:
+    """The tree with *paths* as they were in *before*, byte for byte; a path that was not there is taken out."""
+    wanted = set(paths)
+    pristine = Tree(before[path] for path in wanted if path in before)
+    in_the_way = {
+        path
+        for path in tree
+        if path in wanted or any(path.startswith(one + "/") or one.startswith(path + "/") for one in pristine)
+    }
+    return tree.without(in_the_way).overlay(pristine)
 
 
 def _volumes(task: Task) -> tuple[VolumeMount, ...]:

@@ -39,6 +39,12 @@ def install() -> None:
     subprocess.run([*apt, "install", "-y", "--no-install-recommends", "podman", "runc"], check=True, env=quiet)
 
 
+def ensure_installed() -> None:
+    """Have podman, installing it where it is not."""
+    if shutil.which("podman") is None:
+        install()
+
+
 def _no_more_than(limit: int, most: int) -> int:
     hard = resource.getrlimit(limit)[1]
     return most if hard == resource.RLIM_INFINITY else min(hard, most)

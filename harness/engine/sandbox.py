@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, assert_never
 
 import requests.exceptions
 from docker.errors import APIError, NotFound
@@ -21,7 +21,7 @@ from docker.types import LogConfig, Mount, Ulimit
 
 from harness.engine import cgroup, exec, seal
 from harness.engine.cgroup import NO_USE, Cgroup, ResourceUse
-from harness.engine.client import LABEL, Engine, engine_errors
+from harness.engine.client import LABEL, Engine, EngineKind, engine_errors
 from harness.engine.exec import ExecResult
 from harness.engine.seal import SealFacts
 from harness.engine.spec import SandboxSpec, VolumeMount
@@ -35,6 +35,7 @@ ROLE_LABEL = "trialbox.role"
 # inside (the kernel shields a namespace's first process), and it costs two pids.
 _HOLD = ("sh", "-c", "while :; do sleep 86400 & wait $!; done")
 _TMP = "/tmp"  # noqa: S108 - inside the container
+_TMP_INODES = 10_000
 _STUCK_S = 60.0
 """How long a removal that the engine refuses or does not answer is tried again."""
 _GONE_S = 3.0
@@ -55,7 +56,7 @@ class Volumes:
         try:
             for mount in mounts:
                 options = (
-                    f"size={mount.size_mb}m,nr_inodes={mount.inodes},uid={mount.uid},gid={mount.uid},"
+                    f"{_size(engine, mount.size_mb)},nr_inodes={mount.inodes},uid={mount.uid},gid={mount.uid},"
                     f"mode={mount.mode},nosuid,nodev"
                 )
                 with engine_errors("volume"):
@@ -80,6 +81,30 @@ class Volumes:
                 if not isinstance(error.__cause__, NotFound):
                     raise
         self._names.clear()
+
+
+def _size(engine: Engine, size_mb: int) -> str:
+    """Podman 4 takes the word ``size`` for a disk quota, even on a tmpfs; the kernel has another word for the same.
+
+    Blocks are pages of 4 KB; where they are not, the seal's reading of the size refuses the container.
+    """
+    match engine.info.kind:
+        case EngineKind.DOCKER:
+            return f"size={size_mb}m"
+        case EngineKind.PODMAN:
+            return f"nr_blocks={size_mb * 256}"
+        case _:
+            assert_never(engine.info.kind)
+
+
+def _tmp_inodes(engine: Engine) -> str:
+    """Podman knows no inode cap for a plain tmpfs: there the memory limit alone bounds the files of /tmp."""
+    return "" if engine.info.kind is EngineKind.PODMAN else f",nr_inodes={_TMP_INODES}"
+
+
+def _ulimits(engine: Engine) -> list[Ulimit]:
+    """No core files. Podman drops the user's configured limits once one is named here, so there none is."""
+    return [] if engine.info.kind is EngineKind.PODMAN else [Ulimit(name="core", soft=0, hard=0)]
 
 
 class Sandbox:
@@ -234,12 +259,12 @@ def _create(engine: Engine, spec: SandboxSpec, owner: str) -> str:
                 memswap_limit=spec.memory_mb << 20,
                 pids_limit=spec.pids,
                 cpuset_cpus=spec.cpuset or None,
-                tmpfs={_TMP: f"rw,exec,nosuid,nodev,mode=1777,size={spec.tmp_mb}m,nr_inodes=10000"},
+                tmpfs={_TMP: f"rw,exec,nosuid,nodev,mode=1777,size={spec.tmp_mb}m{_tmp_inodes(engine)}"},
                 shm_size=16 << 20,
                 mounts=mounts,
                 log_config=LogConfig(type="none", config={}),
                 ipc_mode="private",
-                ulimits=[Ulimit(name="core", soft=0, hard=0)],
+                ulimits=_ulimits(engine),
             ),
         )
     return str(made["Id"])

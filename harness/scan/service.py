@@ -57,7 +57,7 @@ Answer = dict[str, Any]
 LineOf = Callable[[int], str]
 
 
-class Unavailable(Exception):  # noqa: N818 - an answer, not a fault
+class Unavailable(Exception):
     """A tool has no figure for this file; the argument is one of records.Trouble."""
 
 
