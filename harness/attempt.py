@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from harness.ahead import Ahead
 from harness.change import MANIFEST_TYPE, PATCH_TYPE, compare, render
 from harness.cores import Cores
 from harness.digest import digest
@@ -29,7 +30,7 @@ from harness.evidence import (
     SolveRecord,
     TraceRecord,
 )
-from harness.grade import Grader, grade
+from harness.grade import GradingRoom, grade
 from harness.hooks import Hook, no_hooks, unwatched
 from harness.ledger import CacheKind, Ledger
 from harness.outcomes import Ending, Outcome, graded, rule
@@ -149,16 +150,17 @@ def run_attempt(job: Job, tools: Tools) -> AttemptRecord:
 def _stages(job: Job, tools: Tools, cpuset: str, trail: _Trail) -> tuple[Ending, Outcome, str, str]:
     trail.seed = _seed(job, tools)
     trail.baseline = _baseline(job, tools, cpuset)
-    with Workspace(tools.engine, tools.base.handle, job.task.limits, tools.owner) as workspace:
-        workspace.seed(_with_prompt(tools.store.get(trail.seed.archive.digest), job.task.prompt))
-        trail.solve, trail.traces = _solve(job, tools, cpuset, workspace)
-        tree, trail.capture = _capture(job.task, tools.store, workspace)
-    if tree is None:
-        rejection = trail.capture.rejection
-        raise _Ended(Ending.CHANGE_REJECTED, rejection.value if rejection else "", trail.capture.rejection_detail)
-    if not rule(trail.solve.ending).graded:
-        raise _Ended(trail.solve.ending)
-    trail.grade = grade(_grader(job, tools, cpuset), job.task, tree)
+    with _room(job, tools, cpuset) as room:
+        with Workspace(tools.engine, tools.base.handle, job.task.limits, tools.owner) as workspace:
+            trail.solve, trail.traces = _solve(job, tools, cpuset, workspace, trail.seed)
+            room.start()  # beside the capture, and after the energy bracket
+            tree, trail.capture = _capture(job.task, tools.store, workspace)
+        if tree is None:
+            rejection = trail.capture.rejection
+            raise _Ended(Ending.CHANGE_REJECTED, rejection.value if rejection else "", trail.capture.rejection_detail)
+        if not rule(trail.solve.ending).graded:
+            raise _Ended(trail.solve.ending)
+        trail.grade = grade(room, tools.store, job.task, tree)
     if trail.grade.rejection is not None:
         raise _Ended(Ending.CHANGE_REJECTED, trail.grade.rejection.value, trail.grade.rejection_detail)
     if tools.scanner is not None:
@@ -177,8 +179,10 @@ def _with_prompt(archive: bytes, prompt: str) -> bytes:
     return join_archives(archive, note)
 
 
-def _grader(job: Job, tools: Tools, cpuset: str) -> Grader:
-    return Grader(tools.engine, tools.images[job.task.image].handle, tools.store, cpuset, tools.owner)
+def _room(job: Job, tools: Tools, cpuset: str) -> Ahead[GradingRoom]:
+    """A grading room, not yet begun."""
+    image = tools.images[job.task.image].handle
+    return Ahead(lambda: GradingRoom(tools.engine, image, job.task, cpuset, tools.owner))
 
 
 def _baseline(job: Job, tools: Tools, cpuset: str) -> GradeRecord:
@@ -188,7 +192,8 @@ def _baseline(job: Job, tools: Tools, cpuset: str) -> GradeRecord:
     if known is not None and tools.store.has(known.digest):
         record = from_json(GradeRecord, tools.store.get(known.digest))
     else:
-        record = grade(_grader(job, tools, cpuset), job.task, job.task.before)
+        with _room(job, tools, cpuset) as room:
+            record = grade(room, tools.store, job.task, job.task.before)
         tools.cache.keep(CacheKind.BASELINE, key, tools.store.put(to_json(record), GRADE_TYPE))
     wrong = [one.name for one in record.verdicts if one.passed is (one.kind is GroupKind.BEHAVIOUR)]
     if record.rejection is not None or wrong or not record.verdicts:
@@ -197,11 +202,27 @@ def _baseline(job: Job, tools: Tools, cpuset: str) -> GradeRecord:
     return record
 
 
-def _solve(job: Job, tools: Tools, cpuset: str, workspace: Workspace) -> tuple[SolveRecord, tuple[TraceRecord, ...]]:
-    limits = job.task.limits
+def _solve(
+    job: Job, tools: Tools, cpuset: str, workspace: Workspace, seed: SeedRecord
+) -> tuple[SolveRecord, tuple[TraceRecord, ...]]:
+    """Seed the workspace beside the start of the solver's container, then run the solver in it and kill it."""
     hooks = tools.hooks(job.cell)
+    spec = _solver_spec(job, tools, cpuset, workspace, hooks)
+    with Ahead(lambda: Sandbox(tools.engine, spec, tools.owner)) as coming:
+        coming.start()
+        workspace.seed(_with_prompt(tools.store.get(seed.archive.digest), job.task.prompt))
+        sandbox = coming.take()
+        for hook in hooks:
+            hook.before_solve(sandbox)
+        record = _bracketed(job, tools, sandbox, hooks)
+    traces = tuple(hook.after_solve() for hook in hooks)
+    return record, (*traces, *unwatched(traces))
+
+
+def _solver_spec(job: Job, tools: Tools, cpuset: str, workspace: Workspace, hooks: Sequence[Hook]) -> SandboxSpec:
+    limits = job.task.limits
     bundle = job.solver.bundle
-    spec = SandboxSpec(
+    return SandboxSpec(
         role=Role.SOLVER,
         image=tools.images[job.task.image].handle,
         volumes=workspace.mounts,
@@ -214,31 +235,32 @@ def _solve(job: Job, tools: Tools, cpuset: str, workspace: Workspace) -> tuple[S
         pids=limits.pids,
         cpuset=cpuset,
     )
+
+
+def _bracketed(job: Job, tools: Tools, sandbox: Sandbox, hooks: Sequence[Hook]) -> SolveRecord:
+    """The solver's run, with energy bracketed around it and nothing else."""
+    limits = job.task.limits
     env = {"HOME": HOME, "LANG": "C.UTF-8", "TZ": "UTC", "PROMPT_FILE": PROMPT_FILE, **job.solver.manifest.env}
     for hook in hooks:
         env |= hook.env
+    context = SolveContext(
+        sandbox=sandbox,
+        task=job.task,
+        prompt_file=PROMPT_FILE,
+        timeout_s=limits.wall_s,
+        max_output=limits.output_kb << 10,
+        env=env,
+    )
     drive = driver_of(job.solver)
-    with Sandbox(tools.engine, spec, tools.owner) as sandbox:
-        for hook in hooks:
-            hook.before_solve(sandbox)
-        bracket = tools.energy.bracket(scripted=job.solver.manifest.driver.scripted)
-        context = SolveContext(
-            sandbox=sandbox,
-            task=job.task,
-            prompt_file=PROMPT_FILE,
-            timeout_s=limits.wall_s,
-            max_output=limits.output_kb << 10,
-            env=env,
-        )
-        started_us = time.time_ns() // 1000
-        began = time.monotonic_ns()
-        with bracket:
-            solved = drive(context)
-        wall_us = (time.monotonic_ns() - began) // 1000
-        use = sandbox.usage()
+    started_us = time.time_ns() // 1000
+    began = time.monotonic_ns()
+    with tools.energy.bracket(scripted=job.solver.manifest.driver.scripted) as bracket:
+        solved = drive(context)
+    wall_us = (time.monotonic_ns() - began) // 1000
+    use = sandbox.usage()
     measured = bracket.stop()
     tools.store.put(measured.readings, measured.record.readings.media_type)
-    record = SolveRecord(
+    return SolveRecord(
         argv=solved.argv,
         ending=_ending(solved, use),
         exit_status=solved.exit_status,
@@ -252,8 +274,6 @@ def _solve(job: Job, tools: Tools, cpuset: str, workspace: Workspace) -> tuple[S
         energy=measured.record,
         transcript=tools.store.put(solved.transcript, OUTPUT_TYPE) if solved.transcript is not None else None,
     )
-    traces = tuple(hook.after_solve() for hook in hooks)
-    return record, (*traces, *unwatched(traces))
 
 
 def _ending(solved: Solved, use: ResourceUse) -> Ending:

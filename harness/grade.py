@@ -9,8 +9,10 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
 
+from harness.ahead import Ahead
 from harness.engine.cgroup import NO_USE
 from harness.engine.client import Engine
 from harness.engine.sandbox import Sandbox, Volumes, opaque_name
@@ -32,19 +34,54 @@ _UNPACK = ("tar", "--extract", "--file=-", "--no-same-owner", "--preserve-permis
 _MAX_OBSERVATIONS = 16 << 20
 
 
-@dataclass(frozen=True)
-class Grader:
-    """Where and with what a tree is graded. ``handle`` is the engine's handle of the task's pinned image."""
+class GradingRoom:
+    """A fresh, sealed container for one grading, and its volumes; ``close`` removes all of it.
 
-    engine: Engine
-    handle: str
-    store: Store
-    cpuset: str
-    owner: str
+    Args:
+        engine: where it runs.
+        image: the engine's handle of the task's pinned image.
+        task: the task; its limits hold here as they did for the solver.
+        cpuset: the cores.
+        owner: the state folder's digest, for the label.
+    """
+
+    def __init__(self, engine: Engine, image: str, task: Task, cpuset: str, owner: str) -> None:
+        limits = task.limits
+        mounts = _volumes(task)
+        self._volumes = Volumes(engine, owner, mounts)
+        spec = SandboxSpec(
+            role=Role.GRADER,
+            image=image,
+            volumes=mounts,
+            tmp_mb=limits.tmp_mb,
+            memory_mb=limits.memory_mb + _GRADE_MB,
+            pids=limits.pids,
+            cpuset=cpuset,
+        )
+        try:
+            self.sandbox = Sandbox(engine, spec, owner)
+        except BaseException:
+            self._volumes.remove()
+            raise
+
+    def close(self) -> None:
+        """Kill everything in it and remove it."""
+        self.sandbox.destroy()
+        self._volumes.remove()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
 
-def grade(grader: Grader, task: Task, tree: Tree) -> GradeRecord:
+def grade(room: Ahead[GradingRoom], store: Store, task: Task, tree: Tree) -> GradeRecord:
     """Grade *tree*, which is the task's ``before`` with a candidate's change applied.
+
+    The room is taken only if the policy lets the change through.
 
     Raises:
         InfraError: the engine failed; nothing is said about the candidate.
@@ -68,38 +105,24 @@ def grade(grader: Grader, task: Task, tree: Tree) -> GradeRecord:
             wall_us=(time.monotonic_ns() - started) // 1000,
         )
     graded = restore(tree, task.before, policy.restore)
-    mounts = _volumes(task)
-    volumes = Volumes(grader.engine, grader.owner, mounts)
-    try:
-        limits = task.limits
-        spec = SandboxSpec(
-            role=Role.GRADER,
-            image=grader.handle,
-            volumes=mounts,
-            tmp_mb=limits.tmp_mb,
-            memory_mb=limits.memory_mb + _GRADE_MB,
-            pids=limits.pids,
-            cpuset=grader.cpuset,
-        )
-        with Sandbox(grader.engine, spec, grader.owner) as sandbox:
-            unpacked = sandbox.run(_UNPACK, stdin=pack(graded), timeout_s=60, max_output=4096)
-            if unpacked.exit_status != 0:
-                raise InfraError("grade", f"{len(graded)} files did not fit in the grader", "raise the task's limits")
-            result = run_groups(sandbox, task, nonce=nonce, timeout_s=limits.grade_wall_s, max_output=_MAX_OBSERVATIONS)
-            return GradeRecord(
-                verdicts=result.verdicts,
-                rejection=result.rejection,
-                rejection_detail=result.rejection_detail,
-                flags=policy.flags,
-                observations=grader.store.put(result.observations, OBSERVATIONS_TYPE),
-                graded_tree=graded.digest,
-                nonce=nonce,
-                seal=sandbox.seal,
-                use=sandbox.usage(),
-                wall_us=(time.monotonic_ns() - started) // 1000,
-            )
-    finally:
-        volumes.remove()
+    sandbox = room.take().sandbox
+    unpacked = sandbox.run(_UNPACK, stdin=pack(graded), timeout_s=60, max_output=4096)
+    if unpacked.exit_status != 0:
+        raise InfraError("grade", f"{len(graded)} files did not fit in the grader", "raise the task's limits")
+    seconds = task.limits.grade_wall_s
+    result = run_groups(sandbox, task, nonce=nonce, timeout_s=seconds, max_output=_MAX_OBSERVATIONS)
+    return GradeRecord(
+        verdicts=result.verdicts,
+        rejection=result.rejection,
+        rejection_detail=result.rejection_detail,
+        flags=policy.flags,
+        observations=store.put(result.observations, OBSERVATIONS_TYPE),
+        graded_tree=graded.digest,
+        nonce=nonce,
+        seal=sandbox.seal,
+        use=sandbox.usage(),
+        wall_us=(time.monotonic_ns() - started) // 1000,
+    )
 
 
 def restore(tree: Tree, before: Tree, paths: Iterable[str]) -> Tree:
