@@ -41,7 +41,7 @@ from harness.seed import make_seed
 from harness.solvers import SolveContext, Solved
 from harness.solvers.choose import driver_of
 from harness.solvers.manifest import BUNDLE, Solver
-from harness.store import Store
+from harness.store import Store, is_whole
 from harness.suites.groups import GroupKind
 from harness.suites.task import Task
 from harness.suites.tree import REGULAR, Entry, Tree
@@ -150,6 +150,7 @@ def run_attempt(job: Job, tools: Tools) -> AttemptRecord:
 def _stages(job: Job, tools: Tools, cpuset: str, trail: _Trail) -> tuple[Ending, Outcome, str, str]:
     trail.seed = _seed(job, tools)
     trail.baseline = _baseline(job, tools, cpuset)
+    _refuse_passing_base(trail.baseline)
     with _room(job, tools, cpuset) as room:
         with Workspace(tools.engine, tools.base.handle, job.task.limits, tools.owner) as workspace:
             trail.solve, trail.traces = _solve(job, tools, cpuset, workspace, trail.seed)
@@ -186,20 +187,23 @@ def _room(job: Job, tools: Tools, cpuset: str) -> Ahead[GradingRoom]:
 
 
 def _baseline(job: Job, tools: Tools, cpuset: str) -> GradeRecord:
-    """Grade the unmodified base, once for each task and image: every behaviour group must fail, every other pass."""
+    """The unmodified base, graded once for each task and image."""
     key = digest([job.ref.score_hash, tools.images[job.task.image].ref.id])
     known = tools.cache.cached(CacheKind.BASELINE, key)
-    if known is not None and tools.store.has(known.digest):
-        record = from_json(GradeRecord, tools.store.get(known.digest))
-    else:
-        with _room(job, tools, cpuset) as room:
-            record = grade(room, tools.store, job.task, job.task.before)
-        tools.cache.keep(CacheKind.BASELINE, key, tools.store.put(to_json(record), GRADE_TYPE))
+    if known is not None and is_whole(tools.store, known.digest):
+        return from_json(GradeRecord, tools.store.get(known.digest))
+    with _room(job, tools, cpuset) as room:
+        record = grade(room, tools.store, job.task, job.task.before)
+    tools.cache.keep(CacheKind.BASELINE, key, tools.store.put(to_json(record), GRADE_TYPE))
+    return record
+
+
+def _refuse_passing_base(record: GradeRecord) -> None:
+    """Every behaviour group must fail on the base, and every other group pass: else the task is at fault."""
     wrong = [one.name for one in record.verdicts if one.passed is (one.kind is GroupKind.BEHAVIOUR)]
     if record.rejection is not None or wrong or not record.verdicts:
         problem = record.rejection.value if record.rejection else f"groups {', '.join(wrong)}"
         raise _Ended(Ending.BASELINE_PASSES, reason=f"the unmodified base does not fail as it must: {problem}")
-    return record
 
 
 def _solve(

@@ -11,7 +11,7 @@ from harness.engine.sandbox import Sandbox
 from harness.engine.spec import Role, SandboxSpec
 from harness.ledger import CacheKind, Ledger
 from harness.scan import Scanner
-from harness.store import Store
+from harness.store import Store, is_whole
 
 _SCAN_TYPE = "application/vnd.trialbox.scan+json"
 _MEMORY_MB = 1024
@@ -27,7 +27,7 @@ class LedgerCache:
     def get(self, key: str) -> bytes | None:
         """An answer that an earlier scan was given."""
         known = self._ledger.cached(CacheKind.SCAN, key)
-        return self._store.get(known.digest) if known and self._store.has(known.digest) else None
+        return self._store.get(known.digest) if known and is_whole(self._store, known.digest) else None
 
     def put(self, key: str, value: bytes) -> None:
         """Keep an answer."""

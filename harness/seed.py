@@ -12,7 +12,7 @@ from harness.errors import InfraError
 from harness.evidence import SeedRecord
 from harness.ledger import CacheKind, Ledger
 from harness.records import Limits
-from harness.store import Store
+from harness.store import Store, is_whole
 from harness.suites.tree import Tree
 from harness.workspace import WORKSPACE, Workspace, pack
 
@@ -64,7 +64,7 @@ def make_seed(
     image_id, handle = base_image
     key = digest([tree.digest, image_id, _COMMIT, _DATE])
     known = cache.cached(CacheKind.SEED, key)
-    if known is not None and store.has(known.digest):
+    if known is not None and is_whole(store, known.digest):
         return SeedRecord(archive=known, base=tree.digest)
     with Workspace(engine, handle, limits, owner) as workspace:
         workspace.seed(pack(tree, prefix=_PREFIX))

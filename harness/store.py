@@ -187,6 +187,15 @@ class UrlStore:
         return size
 
 
+def is_whole(store: Store, digest: str) -> bool:
+    """Whether a blob is there and still matches its digest; what is not can be made again by whoever made it."""
+    try:
+        store.get(digest)
+    except VerifyError:
+        return False
+    return True
+
+
 def open_store(where: Path | str) -> Store:
     """A store for a folder or for an fsspec URL (anything with ``://``)."""
     if isinstance(where, str) and "://" in where:

@@ -7,13 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from harness.engine.images import list_images
 from harness.suites.groups import GroupKind, Trust
-from harness.suites.load import load_suite
+from harness.suites.hashing import ScoreBasis
+from harness.suites.load import find_suites, load_suite
+from harness.suites.lock import check_lock
 from harness.suites.models import AuthorKind, OracleVisibility
 from harness.suites.oracles import inputs_and_expectations
 from harness.suites.task import Task
 
-SMOKE = load_suite(Path(__file__).parent.parent / "tasks" / "smoke")
+ROOT = Path(__file__).parent.parent
+SMOKE = load_suite(ROOT / "tasks" / "smoke")
 
 
 @pytest.fixture(params=SMOKE.tasks, ids=lambda task: task.id)
@@ -61,3 +65,10 @@ def test_no_canary_and_no_expected_text_is_sent(task: Task) -> None:
         assert not any(canary in sent for canary in task.canaries)
         assert '"expect"' not in sent
         assert '"raises"' not in sent
+
+
+@pytest.mark.parametrize("folder", find_suites(ROOT / "tasks").values(), ids=lambda path: path.name)
+def test_what_is_in_the_repository_is_what_was_locked(folder: Path) -> None:
+    """A changed hash needs a new version: this is where it is noticed."""
+    images = {image.name: image.lock for image in list_images(None, images_dir=ROOT / "images")}
+    check_lock(load_suite(folder), ScoreBasis(images))
