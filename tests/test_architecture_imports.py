@@ -69,7 +69,7 @@ def test_only_declared_packages_are_imported():
     declared = {re.split(r"[<>=\[;]", one)[0].strip().replace("-", "_") for one in project["dependencies"]}
     declared = (declared - {"nvidia_ml_py"}) | {"pynvml", *ROOMS}
     # What a declared package brings and its own interface names: the SDK's errors are these two's.
-    declared |= {"requests", "urllib3", "click", "pydantic_core"}
+    declared |= {"requests", "urllib3", "pydantic_core"}
     inside = {ROOT / "harness" / "scan" / "service.py"}
     """Runs in an image of its own, with that image's packages."""
     foreign = {

@@ -2,39 +2,52 @@
 
 from __future__ import annotations
 
-import typer
+import sys
 
-from trialbox.commands import card, images, suite
-from trialbox.commands.doctor import doctor
-from trialbox.commands.gc import gc
-from trialbox.commands.report import report
-from trialbox.commands.run import run
-from trialbox.guard import guarded
+from harness.errors import ExitCode
+from trialbox.arguments import Group
+from trialbox.commands import card, doctor, gc, images, report, run, suite
+from trialbox.guard import guarded, line
 
-app = typer.Typer(
-    name="trialbox",
-    help="Run coding agents on tasks in sealed containers, grade what they leave, and stamp a card that verifies.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    epilog="Exit codes: 0 yes or done; 1 the answer is no; 2 a mistake in what was asked; 3 engine, disk or state "
-    "folder failed; 4 refused by a gate; 130 interrupted, `trialbox run --resume latest` goes on.",
+_MORE = """\
+`trialbox COMMAND --help` shows what a command takes; each takes --json. `trialbox --version` says which one this is.
+
+Exit codes:
+  0    yes, or done
+  1    the answer is no
+  2    a mistake in what was asked
+  3    engine, disk or state folder failed
+  4    refused by a gate
+  130  interrupted; `trialbox run --resume latest` goes on
+"""
+
+TRIALBOX = Group(
+    "trialbox",
+    "Run coding agents on tasks in sealed containers, grade what they leave, and stamp a card that verifies.",
+    (doctor.COMMAND, suite.GROUP, run.COMMAND, report.COMMAND, card.GROUP, images.GROUP, gc.COMMAND),
+    _MORE,
 )
 
-app.command("doctor")(guarded(doctor))
-app.add_typer(suite.app, name="suite")
-app.command("run")(guarded(run))
-app.command("report")(guarded(report))
-app.add_typer(card.app, name="card")
-app.add_typer(images.app, name="images")
-app.command("gc")(guarded(gc))
+
+def main(words: list[str] | None = None) -> int:
+    """The entry point; returns the exit code."""
+    words = sys.argv[1:] if words is None else words
+    if words == ["--version"]:
+        return _version()
+    options = words[: words.index("--")] if "--" in words else words
+    return guarded(lambda: TRIALBOX.call("trialbox", words), as_json="--json" in options)
 
 
-def main() -> None:
-    """The entry point."""
-    app()
+def _version() -> ExitCode:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        number = version("trialbox")
+    except PackageNotFoundError:
+        number = "of a checkout that is not installed"
+    line(f"trialbox {number}")
+    return ExitCode.DONE
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

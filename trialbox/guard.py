@@ -2,47 +2,34 @@
 
 from __future__ import annotations
 
-import functools
-import json
 import os
 import sys
 from collections.abc import Callable
-from typing import Annotated, Any
-
-import typer
 
 from harness.errors import ExitCode, TrialboxError
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
 
-Command = Callable[..., ExitCode]
-
-
-def guarded(command: Command) -> Callable[..., None]:
-    """Run a command that returns its exit code; what it raises on purpose becomes one line and a code."""
-
-    @functools.wraps(command)
-    def call(**options: Any) -> None:
-        as_json = bool(options.get("as_json"))
-        try:
-            code = command(**options)
-            sys.stdout.flush()
-        except TrialboxError as error:
-            code = error.exit_code
-            _tell(error, as_json)
-        except KeyboardInterrupt:
-            code = ExitCode.INTERRUPTED
-            sys.stderr.write("trialbox: interrupted\n")
-        except BrokenPipeError:  # the reader of our output has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = ExitCode.DONE
-        raise typer.Exit(int(code))
-
-    return call
+def guarded(command: Callable[[], ExitCode], *, as_json: bool) -> ExitCode:
+    """Run a command to its exit code; what it raises on purpose becomes one line and a code."""
+    try:
+        code = command()
+        sys.stdout.flush()
+    except TrialboxError as error:
+        code = error.exit_code
+        _tell(error, as_json)
+    except KeyboardInterrupt:
+        code = ExitCode.INTERRUPTED
+        sys.stderr.write("trialbox: interrupted\n")
+    except BrokenPipeError:  # the reader of our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = ExitCode.DONE
+    return code
 
 
 def say(value: object) -> None:
     """Print the one JSON object."""
+    import json
+
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 

@@ -53,7 +53,9 @@ def main() -> int:
             )
         _scoring(open_scanner(recorded, images["scanner"], rig.store, rig.tools.cache, "perf"), api)
     times = [
-        _seconds(lambda: subprocess.run([sys.executable, "-m", "trialbox.cli", "--help"], check=True, capture_output=True))
+        _seconds(
+            lambda: subprocess.run([sys.executable, "-m", "trialbox.cli", "--help"], check=True, capture_output=True)
+        )
         for _ in range(9)
     ]
     _say(f"trialbox --help: median {statistics.median(times):.3f} s, fastest {min(times):.3f} s (limit 0.3)")

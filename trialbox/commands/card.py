@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from harness.errors import ExitCode
-from trialbox.guard import Json, guarded, line, say
-
-app = typer.Typer(help="Stamped cards.", no_args_is_help=True, rich_markup_mode=None)
-
-CardName = Annotated[str, typer.Argument(metavar="CARD", help="A card's id or its beginning, a card file, or latest.")]
+from trialbox.arguments import Command, Group, Options, Parser
+from trialbox.guard import line, say
 
 
-def list_cards(as_json: Json = False) -> ExitCode:
+class CardOptions(Options):
+    """What a command about one card takes."""
+
+    name: str
+
+
+def declare(parser: Parser) -> None:
+    """Its arguments."""
+    about = "a card's id or its beginning, a card file, or latest (default)"
+    parser.add_argument("name", metavar="CARD", nargs="?", default="latest", help=about)
+
+
+def list_cards(options: Options) -> ExitCode:
     """List the cards of this state folder, oldest first."""
     from scoring.card import card_ids, card_path, read_card
     from scoring.verify import verify_bytes
@@ -40,29 +45,29 @@ def list_cards(as_json: Json = False) -> ExitCode:
                 "solvers": {name: f"{row.solved}/{row.counted}" for name, row in card.core.aggregates.items()},
             }
         )
-    if as_json:
+    if options.as_json:
         say({"cards": rows})
-    for row in [] if as_json else rows:
+    for row in [] if options.as_json else rows:
         line(f"{row['id']}  {_summary(row)}")
     return ExitCode.DONE
 
 
-def show_card(name: CardName = "latest", as_json: Json = False) -> ExitCode:
+def show_card(options: CardOptions) -> ExitCode:
     """Show a card: its table, or with --json the card itself."""
     from harness.records import to_value
     from scoring.report.text import make_report
     from trialbox import console
     from trialbox.cards import load
 
-    card = load(name)
-    if as_json:
+    card = load(options.name)
+    if options.as_json:
         say(to_value(card))
     else:
         console.show(make_report(card))
     return ExitCode.DONE
 
 
-def verify_card(name: CardName = "latest", as_json: Json = False) -> ExitCode:
+def verify_card(options: CardOptions) -> ExitCode:
     """Check a card and all its evidence, offline: 0 if whole, 1 if not, naming what is wrong."""
     from harness.store import LocalStore
     from scoring.card import find_card, read_card
@@ -71,10 +76,10 @@ def verify_card(name: CardName = "latest", as_json: Json = False) -> ExitCode:
     from trialbox.cards import expected_id
 
     state = places.state()
-    path = find_card(state.cards, name)
-    result = verify(read_card(path), LocalStore(state.blobs), expected_id(name, path.stem))
+    path = find_card(state.cards, options.name)
+    result = verify(read_card(path), LocalStore(state.blobs), expected_id(options.name, path.stem))
     identity = result.card.id if result.card else None
-    if as_json:
+    if options.as_json:
         say({"id": identity, "ok": result.ok, "problems": list(result.problems), "blobs": result.blobs})
     elif result.ok:
         line(f"{identity} is whole: core, measured values and {result.blobs} blobs are what they say")
@@ -93,6 +98,12 @@ def _summary(row: dict[str, object]) -> str:
     return f"{row['suite']} {row['suite_version']}{partial}  {row['mode']}/{row['provider']}  {results}"
 
 
-app.command("list")(guarded(list_cards))
-app.command("show")(guarded(show_card))
-app.command("verify")(guarded(verify_card))
+GROUP = Group(
+    "card",
+    "Stamped cards.",
+    (
+        Command("list", list_cards, Options),
+        Command("show", show_card, CardOptions, declare),
+        Command("verify", verify_card, CardOptions, declare),
+    ),
+)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from harness.errors import ExitCode
-from trialbox.guard import Json, line, say
+from trialbox.arguments import Command, Options
+from trialbox.guard import line, say
 
 
-def doctor(as_json: Json = False) -> ExitCode:
+def doctor(options: Options) -> ExitCode:
     """What works here, what doesn't, and the remedy: engine, meters, tracer, disk."""
     import os
 
@@ -17,10 +18,13 @@ def doctor(as_json: Json = False) -> ExitCode:
     from trialbox import places
 
     report = survey(places.state().root, meters=meters(active_watts(None, os.environ)))
-    if as_json:
+    if options.as_json:
         say({"usable": report.usable, **to_value(report)})
     else:
         for one in report.lines:
             remedy = f"; {one.remedy}" if one.remedy else ""
             line(f"{one.state.value:<8} {one.part}: {one.detail}{remedy}")
-    return ExitCode.DONE if report.usable else ExitCode.NO
+    return ExitCode.DONE if report.usable else ExitCode.INFRA
+
+
+COMMAND = Command("doctor", doctor, Options)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from harness.errors import ExitCode
-from trialbox.guard import Json, line, say
+from trialbox.arguments import Command, Options
+from trialbox.guard import line, say
 
 
-def gc(as_json: Json = False) -> ExitCode:
+def gc(options: Options) -> ExitCode:
     """Remove what no run or card needs: stray blobs, half-written files, caches, leftover containers."""
     from trialbox import places
     from trialbox.cleaning import clean
 
     freed = clean(places.state())
-    if as_json:
+    if options.as_json:
         say(vars(freed))
         return ExitCode.DONE
     line(
@@ -23,3 +24,6 @@ def gc(as_json: Json = False) -> ExitCode:
     for problem in freed.kept:
         line(f"kept: {problem}")
     return ExitCode.DONE
+
+
+COMMAND = Command("gc", gc, Options)

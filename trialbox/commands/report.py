@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from harness.errors import ExitCode, UserError
-from trialbox.guard import Json, say
+from trialbox.arguments import Command, Options, Parser
+from trialbox.guard import say
 
 
-def report(
-    name: Annotated[str, typer.Argument(metavar="RUN|CARD", help="A run, a card, a card file, or latest.")] = "latest",
-    task: Annotated[str | None, typer.Option(help="Only the attempts at this task.")] = None,
-    as_json: Json = False,
-) -> ExitCode:
+class ReportOptions(Options):
+    """What ``report`` takes."""
+
+    name: str
+    task: str | None
+
+
+def declare(parser: Parser) -> None:
+    """Its arguments."""
+    parser.add_argument(
+        "name", metavar="RUN|CARD", nargs="?", default="latest", help="a run, a card, a card file, or latest (default)"
+    )
+    parser.add_argument("--task", metavar="ID", help="only the attempts at this task")
+
+
+def report(options: ReportOptions) -> ExitCode:
     """Print the table of a run or card."""
     from harness.records import to_value
     from scoring.report.text import make_report
     from trialbox import console
     from trialbox.cards import load, of_run
 
-    card = load(of_run(name) or name)
+    card, task = load(of_run(options.name) or options.name), options.task
     known = [one.task for one in card.core.plan.tasks]
     if task is not None and task not in known:
         raise UserError("--task", f"{task!r} is not on this card", f"its tasks are: {', '.join(known)}")
-    if as_json:
+    if options.as_json:
         say(
             {
                 "id": card.id,
@@ -40,3 +48,6 @@ def report(
     else:
         console.show(make_report(card, task=task))
     return ExitCode.DONE
+
+
+COMMAND = Command("report", report, ReportOptions, declare)

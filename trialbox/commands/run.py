@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from harness.errors import ExitCode, GateError, UserError
-from trialbox.guard import Json, line, say
+from trialbox.arguments import Command, Options, Parser, whole
+from trialbox.guard import line, say
 
 if TYPE_CHECKING:
     from trialbox.request import Request
@@ -17,68 +15,96 @@ if TYPE_CHECKING:
 DEFAULT_SOLVERS = "reference,noop,wrong"
 
 
-def run(
-    suite: Annotated[str, typer.Argument(metavar="SUITE", help="A suite's name, or the path of its folder.")] = "",
-    solver: Annotated[
-        list[str] | None,
-        typer.Option(help=f"Solvers, by name or manifest, repeatable or with commas. [default: {DEFAULT_SOLVERS}]"),
-    ] = None,
-    task: Annotated[list[str] | None, typer.Option(help="Only this task; repeatable.")] = None,
-    limit: Annotated[int | None, typer.Option(help="Only the first N tasks.")] = None,
-    attempts: Annotated[int, typer.Option(help="Attempts of each solver at each task.")] = 1,
-    concurrency: Annotated[int | None, typer.Option(help="Attempts at once. [default: 1]")] = None,
-    energy: Annotated[str, typer.Option(help="Meter: auto, measured, rapl, nvml, estimator or off.")] = "auto",
-    out: Annotated[Path | None, typer.Option(help="Also write the card to this file.")] = None,
-    resume: Annotated[str | None, typer.Option(metavar="RUN", help="Go on with a run: its id, or latest.")] = None,
-    real: Annotated[bool, typer.Option("--real", help="Let solvers reach a model provider.")] = False,
-    list_only: Annotated[bool, typer.Option("--list", help="Show what would run, and run nothing.")] = False,
-    as_json: Json = False,
-) -> ExitCode:
+class RunOptions(Options):
+    """What ``run`` takes."""
+
+    suite: str
+    solver: list[str] | None
+    task: list[str] | None
+    limit: int | None
+    attempts: int
+    concurrency: int | None
+    energy: str
+    out: str | None
+    resume: str | None
+    real: bool
+    list_only: bool
+
+
+def declare(parser: Parser) -> None:
+    """Its arguments."""
+    add = parser.add_argument
+    add("suite", metavar="SUITE", nargs="?", default="", help="a suite's name, or the path of its folder")
+    solvers = f"solvers by name or manifest, with commas or repeated (default: {DEFAULT_SOLVERS})"
+    add("--solver", metavar="A,B", action="append", help=solvers)
+    add("--task", metavar="ID", action="append", help="only this task; repeatable")
+    add("--limit", metavar="N", type=whole, help="only the first N tasks")
+    add("--attempts", metavar="N", type=whole, default=1, help="attempts of each solver at each task (default: 1)")
+    at_once = "attempts at once (default: 1); with more, measured energy belongs to no one attempt: `shared`"
+    add("--concurrency", metavar="N", type=whole, help=at_once)
+    meters = "auto (default), measured, rapl, nvml, estimator or off"
+    add("--energy", metavar="METER", default="auto", help=meters)
+    add("--out", metavar="FILE", help="also write the card to this file")
+    add("--resume", metavar="RUN", help="go on with a run: its id, or latest")
+    add("--real", action="store_true", help="let solvers reach a model provider")
+    add("--list", dest="list_only", action="store_true", help="show what would run, and run nothing")
+
+
+def run(options: RunOptions) -> ExitCode:
     """Run a suite in sealed containers, grade it, and stamp a card.
 
     Nothing is spent: without --real no provider is ever called.
     """
-    if real:
+    if options.real:
         raise GateError("--real", "no provider can be reached yet, and nothing was spent", "run without --real")
+    _check(options)
     from trialbox.request import Request
 
-    if resume is not None and (suite or solver or task or limit is not None or attempts != 1 or energy != "auto"):
-        raise UserError("--resume", "a resumed run keeps what it was planned with", "give only --concurrency beside it")
-    if resume is None and not suite:
-        raise UserError("SUITE", "is missing", "name one; `trialbox suite list` shows them")
     request = Request(
-        suite=suite,
-        solvers=tuple(solver or [DEFAULT_SOLVERS]),
-        tasks=tuple(task or ()),
-        limit=limit,
-        attempts=attempts,
-        concurrency=1 if concurrency is None else concurrency,
-        energy=energy,
+        suite=options.suite,
+        solvers=tuple(options.solver or [DEFAULT_SOLVERS]),
+        tasks=tuple(options.task or ()),
+        limit=options.limit,
+        attempts=options.attempts,
+        concurrency=1 if options.concurrency is None else options.concurrency,
+        energy=options.energy,
     )
-    if list_only:
-        return _list(request, as_json)
-    return _finish(_go(request, resume, concurrency), out, as_json)
+    if options.list_only:
+        return _list(request, options.as_json)
+    return _finish(_go(request, options), options)
 
 
-def _go(request: Request, resume: str | None, concurrency: int | None) -> Done:
+def _check(options: RunOptions) -> None:
+    if options.resume is None:
+        if not options.suite:
+            raise UserError("SUITE", "is missing", "name one; `trialbox suite list` shows them")
+        return
+    planned = (options.suite, options.solver, options.task, options.limit, options.attempts, options.energy)
+    if planned != ("", None, None, None, 1, "auto"):
+        raise UserError("--resume", "a resumed run keeps what it was planned with", "give only --concurrency beside it")
+
+
+def _go(request: Request, options: RunOptions) -> Done:
     from trialbox import display, places, running
 
     with display.shown() as progress:
-        if resume is not None:
-            return running.resume(resume, concurrency, places.state(), progress)
+        if options.resume is not None:
+            return running.resume(options.resume, options.concurrency, places.state(), progress)
         return running.start(request, places.state(), progress)
 
 
-def _finish(done: Done, out: Path | None, as_json: bool) -> ExitCode:
+def _finish(done: Done, options: RunOptions) -> ExitCode:
+    from pathlib import Path
+
     from harness.files import atomic_write
     from harness.records import to_value
     from scoring.report.text import make_report
     from trialbox import console
 
     card = done.card
-    if out is not None:
-        atomic_write(out, card.to_bytes())
-    if as_json:
+    if options.out is not None:
+        atomic_write(Path(options.out), card.to_bytes())
+    if options.as_json:
         say(
             {
                 "run": done.run_id,
@@ -110,3 +136,6 @@ def _list(request: Request, as_json: bool) -> ExitCode:
     for one in tasks:
         line(f"  {one['id']}: {one['title']}")
     return ExitCode.DONE
+
+
+COMMAND = Command("run", run, RunOptions, declare)

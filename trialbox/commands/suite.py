@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from harness.errors import ExitCode
-from trialbox.guard import Json, guarded, line, say
-
-app = typer.Typer(help="Suites and their tasks.", no_args_is_help=True, rich_markup_mode=None)
-
-SuiteName = Annotated[str, typer.Argument(metavar="SUITE", help="A suite's name, or the path of its folder.")]
+from trialbox.arguments import Command, Group, Options, Parser
+from trialbox.guard import line, say
 
 
-def list_suites(as_json: Json = False) -> ExitCode:
+class SuiteOptions(Options):
+    """What a command about one suite takes."""
+
+    suite: str
+
+
+def declare(parser: Parser) -> None:
+    """Its arguments."""
+    parser.add_argument("suite", metavar="SUITE", help="a suite's name, or the path of its folder")
+
+
+def list_suites(options: Options) -> ExitCode:
     """List the suites."""
     from harness.suites.load import find_suites, load_suite
     from trialbox import places
@@ -24,14 +28,14 @@ def list_suites(as_json: Json = False) -> ExitCode:
         {"name": one.name, "version": one.version, "tasks": len(one.tasks), "description": one.spec.description}
         for one in suites
     ]
-    if as_json:
+    if options.as_json:
         say({"suites": rows})
-    for row in [] if as_json else rows:
+    for row in [] if options.as_json else rows:
         line(f"{row['name']} {row['version']}  {row['tasks']} tasks  {row['description']}")
     return ExitCode.DONE
 
 
-def show_suite(suite: SuiteName, as_json: Json = False) -> ExitCode:
+def show_suite(options: SuiteOptions) -> ExitCode:
     """Show a suite: its identity and its tasks."""
     from harness.engine.images import list_images
     from harness.records import to_value
@@ -40,7 +44,7 @@ def show_suite(suite: SuiteName, as_json: Json = False) -> ExitCode:
     from trialbox import places
     from trialbox.request import suite_folder
 
-    loaded = load_suite(suite_folder(suite, places.data_folder("tasks")))
+    loaded = load_suite(suite_folder(options.suite, places.data_folder("tasks")))
     images = list_images(None, images_dir=places.data_folder("images"))
     basis = ScoreBasis(image_locks={image.name: image.lock for image in images})
     identity = suite_ref(loaded, basis)
@@ -57,7 +61,7 @@ def show_suite(suite: SuiteName, as_json: Json = False) -> ExitCode:
         }
         for task in loaded.tasks
     ]
-    if as_json:
+    if options.as_json:
         say({"name": loaded.name, "version": loaded.version, "hash": identity.hash, "tasks": tasks})
         return ExitCode.DONE
     line(f"{loaded.name} {loaded.version} {identity.hash}")
@@ -68,5 +72,8 @@ def show_suite(suite: SuiteName, as_json: Json = False) -> ExitCode:
     return ExitCode.DONE
 
 
-app.command("list")(guarded(list_suites))
-app.command("show")(guarded(show_suite))
+GROUP = Group(
+    "suite",
+    "Suites and their tasks.",
+    (Command("list", list_suites, Options), Command("show", show_suite, SuiteOptions, declare)),
+)
