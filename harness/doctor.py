@@ -15,7 +15,7 @@ from harness.energy.choose import MeterStatus
 from harness.engine.addresses import Surroundings
 from harness.engine.client import Engine, engine_errors
 from harness.engine.connect import connect
-from harness.engine.runtime import Advisory, advisories, runtime_version
+from harness.engine.runtime import Advisory, advisories
 from harness.errors import TrialboxError
 from harness.records import Record
 
@@ -117,7 +117,6 @@ def _engine(engine: Engine) -> tuple[list[Line], tuple[Advisory, ...]]:
     info = engine.info
     with engine_errors("doctor"):
         facts: dict[str, Any] = engine.api.info()
-        name, version = runtime_version(engine.api.version().get("Components") or [])
     slow = info.storage_driver in _SLOW_STORAGE
     kernel = "this host's kernel" if info.same_kernel else "a kernel of its own (a virtual machine)"
     lines = [
@@ -134,6 +133,7 @@ def _engine(engine: Engine) -> tuple[list[Line], tuple[Advisory, ...]]:
         lines.append(_controllers())
         if Path(info.root_dir).is_dir() and os.access(info.root_dir, os.W_OK):
             lines.append(_disk("engine disk", Path(info.root_dir)))
+    name, version = info.runtime, info.runtime_version
     known = advisories(name, version)
     escapes = ", ".join(identifier for advisory in known for identifier in advisory.identifiers)
     lines.append(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from harness.energy.account import settle
+from harness.energy.records import IdleBaseline
 from harness.errors import VerifyError
 from harness.evidence import AttemptRecord
 from harness.ledger import Try, TryState
@@ -30,7 +32,9 @@ class Evidence:
     plan: Plan
     tries: Sequence[TryEvidence]
     records: Mapping[str, AttemptRecord]
-    """By digest."""
+    """By digest; their energies settled, if there is an idle power to settle into."""
+    idle_after: IdleBaseline | None = None
+    """The host's idle power after the last attempt, where a counter measured it."""
 
     def of_solver(self, solver: str) -> list[TryEvidence]:
         """All tries of a solver's cells."""
@@ -67,7 +71,7 @@ def try_evidence(tries: Sequence[Try]) -> tuple[TryEvidence, ...]:
     )
 
 
-def read_evidence(plan: Plan, tries: Sequence[Try], store: Store) -> Evidence:
+def read_evidence(plan: Plan, tries: Sequence[Try], store: Store, idle_after: IdleBaseline | None = None) -> Evidence:
     """A run's evidence from its store.
 
     Raises:
@@ -83,5 +87,22 @@ def read_evidence(plan: Plan, tries: Sequence[Try], store: Store) -> Evidence:
             raise VerifyError(
                 where, f"says {record.outcome.value}, the ledger says {one.outcome}", "put back a copy of the ledger"
             )
-        records[one.record.digest] = record
-    return Evidence(plan, try_evidence(tries), records)
+        records[one.record.digest] = settled(record, idle_after, store)
+    return Evidence(plan, try_evidence(tries), records, idle_after)
+
+
+def settled(record: AttemptRecord, idle_after: IdleBaseline | None, store: Store) -> AttemptRecord:
+    """A view of the record: its energy over the idle power before and after the run, drift between them flagged.
+
+    The stored record keeps what was known when it was written. Only a later idle power of the same host counts.
+
+    Raises:
+        VerifyError: the readings are missing or changed.
+    """
+    solve = record.solve
+    if solve is None or idle_after is None or idle_after.host_fingerprint != solve.energy.host_fingerprint:
+        return record
+    if solve.energy.idle.power_uw is None or idle_after.measured_us < solve.energy.started_us:
+        return record
+    energy = settle(solve.energy, store.get(solve.energy.readings.digest), idle_after)
+    return record.model_copy(update={"solve": solve.model_copy(update={"energy": energy})})

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
+from harness.energy.records import IdleBaseline
+from harness.engine.runtime import Advisory, advisories
 from harness.ledger import Intervention
 from harness.records import Count, Coverage, ExecutionMode, Limits, Microseconds, Record, RunMode
 from harness.scan.records import Tools
@@ -44,6 +46,10 @@ class EngineStamp(Record):
     cgroup_driver: str
     storage_driver: str
     security: tuple[str, ...]
+    runtime: str
+    runtime_version: str
+    advisories: tuple[Advisory, ...] = ()
+    """Container escapes that the runtime's upstream version number suggests: a reason to look, not a finding."""
     same_kernel: bool
 
 
@@ -125,6 +131,8 @@ class Stamp(Record):
     audit: Audit
     oracles: tuple[Oracle, ...]
     evidence: tuple[TryEvidence, ...]
+    idle_after: IdleBaseline | None
+    """The host's idle power after the last attempt, into which measured energies were settled; None: they were not."""
     limits: tuple[str, ...]
     """What a reader must know."""
 
@@ -159,14 +167,16 @@ def make_stamp(evidence: Evidence, made: Circumstances) -> Stamp:
         audit=_audit(evidence),
         oracles=_oracles(evidence),
         evidence=tuple(evidence.tries),
+        idle_after=evidence.idle_after,
         limits=wording.limits(plan.mode),
     )
 
 
 def engine_stamp(info: EngineInfo) -> EngineStamp:
     """What of an engine's own account goes on a card."""
-    taken = {name: getattr(info, name) for name in EngineStamp.model_fields if name != "kind"}
-    return EngineStamp(kind=info.kind.value, **taken)
+    taken = {name: getattr(info, name) for name in EngineStamp.model_fields if name not in {"kind", "advisories"}}
+    known = advisories(info.runtime, info.runtime_version)
+    return EngineStamp(kind=info.kind.value, advisories=known, **taken)
 
 
 def host_stamp(info: EngineInfo, cpu_model: str) -> HostStamp:

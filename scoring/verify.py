@@ -18,7 +18,7 @@ from harness.store import Store
 from harness.untrusted import clean_text
 from scoring.card import PARTS, Card, card_id, parse, section_digests
 from scoring.core import make_core
-from scoring.evidence import Evidence, TryEvidence
+from scoring.evidence import Evidence, TryEvidence, settled
 from scoring.measured import make_measured
 
 
@@ -52,7 +52,7 @@ def verify_card(data: bytes, store: Store, expected_id: str | None = None) -> Ve
     records = _records(card, checked)
     problems += checked.problems
     if not checked.problems:
-        problems += list(_follows(card, records))
+        problems += list(_follows(card, records, store))
     return Verification(card, tuple(problems), len(checked.whole))
 
 
@@ -205,7 +205,7 @@ def _check_parts(record: AttemptRecord, who: str, blobs: _Blobs) -> None:
             blobs.complain(manifest, f"{error.where} (capture.manifest of {who}) {error.problem}")
 
 
-def _follows(card: Card, records: Mapping[str, AttemptRecord]) -> Iterator[str]:
+def _follows(card: Card, records: Mapping[str, AttemptRecord], store: Store) -> Iterator[str]:
     """Whether core and measured values are what the evidence gives."""
     plan = card.core.plan
     for one in card.stamp.evidence:
@@ -213,11 +213,16 @@ def _follows(card: Card, records: Mapping[str, AttemptRecord]) -> Iterator[str]:
         if record is not None and not _belongs(record, one, card):
             yield f"stamp.evidence: the record of {one.cell.key} try {one.attempt_try} is of another attempt"
             return
-    evidence = Evidence(plan, card.stamp.evidence, records)
     try:
+        after = card.stamp.idle_after
+        seen = {name: settled(record, after, store) for name, record in records.items()}
+        evidence = Evidence(plan, card.stamp.evidence, seen, after)
         expected = {"core": to_value(make_core(evidence)), "measured": to_value(make_measured(evidence))}
     except KeyError as error:
         yield f"stamp.evidence: cell {error.args[0]} has no final record"
+        return
+    except VerifyError as error:
+        yield f"{error.where}: {error.problem}"
         return
     value = to_value(card)
     for part in PARTS:

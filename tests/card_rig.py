@@ -10,6 +10,7 @@ from harness.energy.account import account
 from harness.energy.records import EnergyRecord
 from harness.engine import cgroup
 from harness.engine.cgroup import ResourceUse, UsageSource
+from harness.engine.runtime import advisories
 from harness.engine.seal import SealFacts, SealSource
 from harness.evidence import (
     AttemptRecord,
@@ -61,6 +62,9 @@ MADE = Circumstances(
         cgroup_driver="systemd",
         storage_driver="overlay2",
         security=("seccomp",),
+        runtime="runc",
+        runtime_version="1.1.5+ds1",
+        advisories=advisories("runc", "1.1.5+ds1"),
         same_kernel=True,
     ),
     host=HostStamp(cpus=2, memory_bytes=1 << 33, kernel="6.1", architecture="x86_64", cpu_model="Test CPU"),

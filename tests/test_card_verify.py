@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.digest import canonical, digest, loads, sha256_bytes
+from harness.energy import EnergyFlag
 from harness.errors import UserError, VerifyError
 from harness.outcomes import Outcome
 from harness.records import to_value
@@ -22,8 +23,10 @@ from harness.references import attempt_blobs
 from harness.store import LocalStore
 from scoring.card import Card, card_id, card_ids, find_card, make_card, section_digests
 from scoring.core import Core
+from scoring.evidence import Evidence, settled
 from scoring.verify import first_difference, verify_bytes, verify_card
 from tests.card_rig import MADE, Attempt, blob_path, make_evidence, replace_run, whole_run
+from tests.energy_rig import idle_baseline
 from tests.plans import ZERO, plan
 
 
@@ -239,3 +242,23 @@ def test_differences_are_named_by_path() -> None:
     assert first_difference({"a": 1}, {"a": 1, "c": 2}, "x") == "x.c"
     assert first_difference([1], [1, 2], "x") == "x"
     assert first_difference({"a": 1}, {"a": 1}, "x") is None
+
+
+def test_energy_is_settled_into_the_idle_power_after_the_run_and_drift_is_flagged(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path / "blobs")
+    before = make_evidence(store, plan(), {})
+    after = idle_baseline(56, at_us=4_000_000_000_000_000)
+    records = {name: settled(record, after, store) for name, record in before.records.items()}
+    card = make_card(Evidence(before.plan, before.tries, records, after), MADE)
+    energies = [cell.energy for cell in card.measured.cells]
+    assert all(
+        energy is not None and EnergyFlag.IDLE_DRIFT in energy.flags and not energy.reliable for energy in energies
+    )
+    assert verify_card(card.to_bytes(), store, card.id).ok
+    unsettled = make_card(Evidence(before.plan, before.tries, before.records, after), MADE)
+    assert verify_card(unsettled.to_bytes(), store).problems[0].startswith("measured.cells[0].energy.")
+    for other in (
+        after.model_copy(update={"measured_us": -1}),
+        after.model_copy(update={"host_fingerprint": "sha256:" + "7" * 64}),
+    ):
+        assert all(settled(record, other, store) is record for record in before.records.values())

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from harness.attempt import Tools
 from harness.cores import Cores
-from harness.energy import EnergyRequest, open_session
+from harness.energy import EnergyRequest, IdleBaseline, open_session, recheck
 from harness.energy.fingerprint import host_facts
 from harness.engine.client import Engine
 from harness.engine.connect import connect
@@ -168,16 +168,16 @@ def _images(engine: Engine, selection: Selection, progress: Progress) -> dict[st
 
 def _run(run: Run, bench: _Bench) -> Done:
     store = LocalStore(bench.state.blobs)
-    if bench.ledger.pending(run.id):
-        _sweep(run, bench, store)
-    evidence = read_evidence(run.plan, bench.ledger.tries(run.id), store)
+    idle_after = _sweep(run, bench, store) if bench.ledger.pending(run.id) else None
+    evidence = read_evidence(run.plan, bench.ledger.tries(run.id), store, idle_after)
     card = make_card(evidence, _circumstances(run, bench))
     path = write_card(bench.state.cards, card)
     bench.ledger.set_card(run.id, card.id)
     return Done(run.id, card, path)
 
 
-def _sweep(run: Run, bench: _Bench, store: Store) -> None:
+def _sweep(run: Run, bench: _Bench, store: Store) -> IdleBaseline | None:
+    """Run what is pending; returns the idle power afterwards, where a counter measures it."""
     engine, owner = bench.engine, bench.state.owner
     with closing(open_session(EnergyRequest(choice=bench.request.meter), bench.state.cache / "idle")) as energy:
         sweep = Sweep(
@@ -201,6 +201,7 @@ def _sweep(run: Run, bench: _Bench, store: Store) -> None:
         )
         try:
             run_sweep(sweep, concurrency=bench.request.concurrency)
+            return recheck(energy) if energy.idle.power_uw is not None else None
         except KeyboardInterrupt as error:
             raise Interrupted(f"run {run.id}", "interrupted", f"go on with `trialbox run --resume {run.id}`") from error
 

@@ -14,6 +14,7 @@ import requests.exceptions
 import urllib3.exceptions
 from docker.errors import APIError, DockerException
 
+from harness.engine.runtime import runtime_version
 from harness.errors import EngineGone, InfraError
 from harness.records import Record
 
@@ -42,6 +43,9 @@ class EngineInfo(Record):
     cgroup_driver: str
     storage_driver: str
     security: tuple[str, ...]
+    runtime: str
+    """The program that starts the containers, and its version; ``unknown`` where the engine names none."""
+    runtime_version: str
     cpus: int
     memory_bytes: int
     root_dir: str
@@ -92,6 +96,7 @@ def describe(api: docker.APIClient) -> EngineInfo:
     podman = "podman" in components.lower() or "podman" in str(info.get("Name", "")).lower()
     kernel = str(info.get("KernelVersion", "unknown"))
     address = _address(api)
+    runtime, number = runtime_version(version.get("Components") or [])
     return EngineInfo(
         kind=EngineKind.PODMAN if podman else EngineKind.DOCKER,
         version=str(version.get("Version", "unknown")),
@@ -104,6 +109,8 @@ def describe(api: docker.APIClient) -> EngineInfo:
         cgroup_driver=str(info.get("CgroupDriver", "unknown")),
         storage_driver=str(info.get("Driver", "unknown")),
         security=tuple(sorted(str(option) for option in info.get("SecurityOptions") or ())),
+        runtime=runtime,
+        runtime_version=number,
         cpus=int(info.get("NCPU", 0)),
         memory_bytes=int(info.get("MemTotal", 0)),
         root_dir=str(info.get("DockerRootDir", "unknown")),

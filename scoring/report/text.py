@@ -186,6 +186,11 @@ def _notes(card: Card) -> list[str]:
         f"{one.groups} groups graded by {one.oracle.value}, trust {one.trust.value}: {one.meaning}"
         for one in card.stamp.oracles
     ]
+    engine = card.stamp.engine
+    notes += [
+        f"{engine.runtime} {engine.runtime_version}: {', '.join(one.identifiers)}: {one.note}"
+        for one in engine.advisories
+    ]
     return [*notes, *card.stamp.limits]
 
 
