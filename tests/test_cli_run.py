@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -97,6 +99,42 @@ def test_a_resumed_run_refuses_another_plan(engine: Engine, images: dict[str, Bu
     refused = trialbox(home, "run", "--resume", "latest")
     assert refused.code == 2
     assert "its solvers changed since it was planned" in refused.line
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="the stand-in for the GPU driver is compiled")
+def test_an_idle_power_that_moves_during_a_run_is_flagged_on_the_card(
+    engine: Engine, images: dict[str, BuiltImage], tmp_path: Path
+) -> None:
+    home, driver = tmp_path / "state", tmp_path / "driver"
+    stub = Path(__file__).with_name("nvml_stub.c")
+    library = tmp_path / "libnvidia-ml.so.1"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, stub], check=True, timeout=60)
+    board = "count 1\nname0 Board\npower0 1\nlimit0 700000\nmig0 0\nvirtual0 0\ninstant0 "
+
+    def draw(milliwatts: int) -> None:
+        driver.with_suffix(".new").write_text(f"{board}{milliwatts}\n")
+        driver.with_suffix(".new").replace(driver)
+
+    draw(50_000)
+    environ = {"NVML_STUB": str(driver), "LD_LIBRARY_PATH": str(tmp_path)}
+    arguments = ("run", "smoke", "--solver", "command:sleep 3", "--limit", "1", "--energy", "nvml")
+    run = started(home, *arguments, **environ)
+    wait_for_plan(home)
+    calibrated = False
+    for turn in itertools.count():
+        if run.poll() is not None:
+            break
+        draw((80_000 if calibrated else 50_000) + turn % 2 * 100)
+        if turn % 20 == 0 and not calibrated:
+            with Ledger(home / "ledger.db") as ledger:
+                calibrated = bool(ledger.tries(ledger.runs()[0].id))
+        time.sleep(0.01)
+    assert run.returncode == 0, run.communicate()[1]
+    card = trialbox(home, "card", "show", "--json").json
+    energy = card["measured"]["cells"][0]["energy"]
+    assert card["stamp"]["idle_after"]["power_uw"] > 79_000_000
+    assert "idle_drift" in energy["flags"]
+    assert trialbox(home, "card", "verify", "latest").code == 0
 
 
 def wait_for_plan(home: Path) -> None:

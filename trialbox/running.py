@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import platform
+import resource
 import signal
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -36,6 +37,7 @@ from trialbox.request import Request, Selection, select
 
 OWN_IMAGES = ("base", "scanner")
 PROVIDER = "scripted"
+_OPEN_FILES = 65_536
 _PLATFORMS = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 
 
@@ -136,10 +138,20 @@ def _prepared(state: State) -> Iterator[Ledger]:
 def _engine(state: State, progress: Progress) -> Iterator[Engine]:
     """An engine in which nothing of this state folder's is left over, before and after."""
     with _terminable(), connect(notify=progress.note) as engine:
+        _open_many()  # not before: a daemon that we start hands its limits on to the containers
         left = reap(engine, state.owner)
         if left:
             progress.note(f"removed {left} containers and volumes that a killed run had left")
         yield engine
+
+
+def _open_many() -> None:
+    """Let this process have as many open files as it may: each attempt at a time takes a few sockets."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _OPEN_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):  # macOS promises more than its kernel gives; then it stays as it was
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 @contextmanager
