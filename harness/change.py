@@ -10,10 +10,11 @@ import difflib
 from collections.abc import Iterable
 
 from harness.evidence import Change, ChangeKind, ChangeManifest
+from harness.outcomes import Rejection
 from harness.records import to_json
 from harness.store import Store
 from harness.suites.tree import LINK, Entry, Tree
-from harness.untrusted import refuse_escaping_link
+from harness.untrusted import Refused, refuse_escaping_link
 
 MANIFEST_TYPE = "application/vnd.trialbox.manifest+json"
 PATCH_TYPE = "text/x-diff"
@@ -22,13 +23,21 @@ FILE_TYPE = "application/octet-stream"
 _MAX_DIFF_LINES = 1000
 """Beyond this many differing lines a file is shown as one block: line matching is quadratic in a hostile file."""
 
+_MAX_SHOWN = 4 << 20
+"""Bytes of files, before and after, that are shown in all; the manifest speaks for every one."""
+MAX_CHANGED = 5000
+"""Files that a change may add or modify: each is kept, which takes most of a millisecond."""
+
 
 def compare(base: Tree, after: Tree, store: Store) -> ChangeManifest:
     """What differs, sorted by path bytes, with the new contents kept in the store.
 
     Raises:
-        Refused: a changed link would leave the tree.
+        Refused: a changed link would leave the tree, or there are too many files.
     """
+    kept = sum(base.get(path) != entry for path, entry in after.items())
+    if kept > MAX_CHANGED:
+        raise Refused(Rejection.TOO_MANY_FILES, f"{kept} added or modified, limit {MAX_CHANGED}")
     changes = []
     for path in sorted(base.keys() | after.keys(), key=str.encode):
         old, new = base.get(path), after.get(path)
@@ -70,23 +79,27 @@ def patch_digest(manifest: ChangeManifest) -> bytes:
 def render(base: Tree, after: Tree, manifest: ChangeManifest) -> bytes:
     """The change as a unified diff in git's dress, the same bytes for the same change.
 
-    A file that is not UTF-8 text is named with its digests instead of being shown.
+    A file that is not UTF-8 text, or for which no room is left, is named with its digests instead of being shown.
     """
     parts: list[bytes] = []
+    room = _MAX_SHOWN
     for change in manifest.changes:
         old, new = base.get(change.path), after.get(change.path)
         parts.append(_header(change, old, new))
         if (old.data if old else None) == (new.data if new else None):
             continue
-        before, now = _text(old), _text(new)
+        size = sum(len(one.data) for one in (old, new) if one)
+        before, now = (_text(old), _text(new)) if size <= room else (None, None)
         if before is None or now is None:
+            what = "Binary" if size <= room else "Large"
             parts.append(
-                f"Binary files differ: {old.sha256 if old else 'none'} {new.sha256 if new else 'none'}\n".encode()
+                f"{what} files differ: {old.sha256 if old else 'none'} {new.sha256 if new else 'none'}\n".encode()
             )
         else:
             left = f"a/{change.path}" if old else "/dev/null"
             right = f"b/{change.path}" if new else "/dev/null"
             parts.extend(_hunks(before, now, left, right))
+            room -= size
     return b"".join(parts)
 
 

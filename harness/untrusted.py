@@ -13,6 +13,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import IO
 
 from harness.errors import InfraError
@@ -24,6 +25,8 @@ MAX_DEPTH = 256
 MAX_COMPONENT_BYTES = 255
 MAX_FILE_BYTES = 64 << 20
 
+_GIT_NAMES = {".git", ".gitmodules"}
+"""In any case: a file system that folds cases would take them for git's own."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _SEPARATORS = {"\u2028", "\u2029"}
 
@@ -45,13 +48,14 @@ def clean_text(text: str | bytes, limit: int = 200) -> str:
     """
     raw = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     cut = raw[:limit]
-    safe = "".join(
-        f"\\u{{{ord(ch):x}}}"
-        if _CONTROL.match(ch) or ch in _SEPARATORS or unicodedata.category(ch) in {"Cf", "Cs", "Co", "Cn"}
-        else ch
-        for ch in cut
-    )
+    safe = cut if cut.isprintable() else "".join(map(_shown, cut))
     return safe + ("…" if len(raw) > limit else "")
+
+
+@lru_cache(maxsize=4096)
+def _shown(ch: str) -> str:
+    hidden = _CONTROL.match(ch) or ch in _SEPARATORS or unicodedata.category(ch) in {"Cf", "Cs", "Co", "Cn"}
+    return f"\\u{{{ord(ch):x}}}" if hidden else ch
 
 
 @dataclass(frozen=True)
@@ -162,9 +166,9 @@ class _Reader:
         parts = path.split("/")
         if parts[0] == ".git":
             raise InfraError("capture", "the git store was not left out", "this is a defect; please report it")
-        if ".git" in parts or ".gitmodules" in parts:
+        if not _GIT_NAMES.isdisjoint(path.casefold().split("/")):
             raise Refused(Rejection.NESTED_REPOSITORY, clean_text(path))
-        by_product = next((part for part in parts if is_by_product(part)), None)
+        by_product = next(filter(is_by_product, parts), None)
         if member.isdir():
             if by_product:
                 self.dropped[by_product] += 1
@@ -177,7 +181,7 @@ class _Reader:
             self.dropped[by_product] += 1
             return
         if parts[-1] == "pyvenv.cfg" and len(parts) > 1:
-            self._environments.add(path.rpartition("/")[0] + "/")
+            self._environments.add(path.rpartition("/")[0])
         folded = unicodedata.normalize("NFC", path).casefold()
         twin = self._folded.setdefault(folded, path)
         if twin != path:
@@ -212,12 +216,23 @@ class _Reader:
             raise Refused(Rejection.TREE_TOO_LARGE, f"over {self._max_bytes} bytes at {clean_text(path)}")
 
     def kept(self) -> Iterator[Entry]:
+        if not self._environments:
+            yield from self._files.values()
+            return
         for path, entry in self._files.items():
-            environment = next((root for root in self._environments if path.startswith(root)), None)
+            environment = next(filter(self._environments.__contains__, _above(path)), None)
             if environment:
-                self.dropped[clean_text(environment)] += 1
+                self.dropped[clean_text(environment + "/")] += 1
             else:
                 yield entry
+
+
+def _above(path: str) -> Iterator[str]:
+    """The folders over *path*, from the top."""
+    end = path.find("/")
+    while end > 0:
+        yield path[:end]
+        end = path.find("/", end + 1)
 
 
 def _checked_path(name: str) -> str:
@@ -226,11 +241,11 @@ def _checked_path(name: str) -> str:
     except UnicodeEncodeError:
         raise Refused(Rejection.BAD_PATH, f"{clean_text(name)} is not UTF-8") from None
     parts = name.split("/")
-    if name.startswith("/") or any(part in {"", ".", ".."} for part in parts):
+    if not {"", ".", ".."}.isdisjoint(parts):
         raise Refused(Rejection.BAD_PATH, f"{clean_text(name)} is not a plain relative path")
     if clean_text(name, len(name)) != name or "\\" in name:
         raise Refused(Rejection.BAD_PATH, f"{clean_text(name)} holds control or format characters")
-    if len(encoded) > MAX_PATH_BYTES or any(len(part.encode()) > MAX_COMPONENT_BYTES for part in parts):
+    if len(encoded) > MAX_PATH_BYTES or max(map(len, encoded.split(b"/"))) > MAX_COMPONENT_BYTES:
         raise Refused(Rejection.BAD_PATH, f"{clean_text(name, 60)} is too long")
     if len(parts) > MAX_DEPTH:
         raise Refused(Rejection.TREE_TOO_DEEP, f"{len(parts)} levels, limit {MAX_DEPTH}")

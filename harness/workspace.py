@@ -63,12 +63,14 @@ def pack(tree: Tree, *, prefix: str = "", uid: int = AGENT_UID) -> bytes:
         made: set[str] = set()
         for path, entry in tree.items():
             name = prefix + path
-            parts = path.split("/")[:-1]
-            for depth in range(1, len(parts) + 1):
-                folder = prefix + "/".join(parts[:depth])
-                if folder not in made:
-                    made.add(folder)
-                    tar.addfile(_member(folder, tarfile.DIRTYPE, EXECUTABLE, uid))
+            missing = []
+            folder = path.rpartition("/")[0]
+            while folder and folder not in made:
+                missing.append(folder)
+                folder = folder.rpartition("/")[0]
+            made.update(missing)
+            for folder in reversed(missing):
+                tar.addfile(_member(prefix + folder, tarfile.DIRTYPE, EXECUTABLE, uid))
             if entry.mode == LINK:
                 link = _member(name, tarfile.SYMTYPE, 0o777, uid)
                 link.linkname = entry.data.decode("utf-8", "surrogateescape")

@@ -13,13 +13,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from harness.oracles.testconfig import NONE, Settings, UnreadableError, is_test_config, read_settings
+from harness.oracles.testconfig import (
+    MAX_BYTES,
+    NONE,
+    Settings,
+    UnreadableError,
+    is_test_config,
+    is_too_large,
+    read_settings,
+)
 from harness.outcomes import Rejection
 from harness.suites.tree import LINK, Entry, Tree
 from harness.untrusted import clean_text
 
 _HOOKS = frozenset({"sitecustomize", "usercustomize"})
 _COMPILED = re.compile(r"\.(?:pyc|pyo|so(?:\.[0-9.]+)?|pyd|dll|dylib)$", re.IGNORECASE)
+_MAX_SETTINGS = MAX_BYTES
+"""Bytes of changed settings that are parsed in all, over every file."""
+_MAX_FLAGS = 100
+_TOO_LARGE = "is too large to be read for settings"
 _SHADOWED = frozenset(sys.stdlib_module_names) | {"pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments"}
 
 
@@ -54,8 +66,10 @@ def examine(before: Tree, after: Tree, *, visible_tests: Sequence[str] = (), set
         if _COMPILED.search(entry.path):
             return _refused(Rejection.COMPILED_ARTIFACT, entry.path, "is compiled: what it does can't be read")
     flags: list[str] = []
+    room = _MAX_SETTINGS
     for path in filter(is_test_config, changed):
-        what = _settings_change(before.get(path), after.get(path))
+        room -= len(after[path].data) if path in after else 0
+        what = _settings_change(before.get(path), after.get(path)) if room >= 0 else _TOO_LARGE
         if what and settings_matter:
             return _refused(Rejection.TEST_CONFIG_MODIFIED, path, what)
         if what:
@@ -63,7 +77,8 @@ def examine(before: Tree, after: Tree, *, visible_tests: Sequence[str] = (), set
     restore = sorted({*_conftests(changed, visible_tests), *(path for path in visible_tests if path in changed)})
     flags.extend(f"restored: {clean_text(path)}" for path in restore)
     flags.extend(f"module_shadowing: {clean_text(name)}" for name in _shadowing(before, present))
-    return Policy(flags=tuple(flags), restore=tuple(restore))
+    more = (f"and {len(flags) - _MAX_FLAGS} more",) if len(flags) > _MAX_FLAGS else ()
+    return Policy(flags=(*flags[:_MAX_FLAGS], *more), restore=tuple(restore))
 
 
 def _refused(reason: Rejection, path: str, why: str) -> Policy:
@@ -71,7 +86,7 @@ def _refused(reason: Rejection, path: str, why: str) -> Policy:
 
 
 def _is_hook(path: str) -> bool:
-    parts = PurePosixPath(path).parts
+    parts = path.split("/")
     module = parts[-1].removesuffix(".py") if parts[-1].endswith(".py") else ""
     return path.endswith(".pth") or module in _HOOKS or bool(_HOOKS & set(parts))
 
@@ -84,6 +99,8 @@ def _settings_change(before: Entry | None, after: Entry | None) -> str:
     """
     if after is not None and after.mode == LINK and (before is None or before.mode != LINK):
         return "is a link where settings are read from"
+    if after is not None and after.mode != LINK and is_too_large(after.data):
+        return _TOO_LARGE
     old, new = _settings(before), _settings(after)
     if new is None:
         return "can't be parsed any more, and held settings of the tests" if old else ""
@@ -110,7 +127,8 @@ def _conftests(changed: Sequence[str], visible_tests: Sequence[str]) -> Iterator
     """Changed conftest.py files that the visible tests would load: those beside them or above."""
     above = {str(folder) for test in visible_tests for folder in PurePosixPath(test).parents}
     for path in changed:
-        if PurePosixPath(path).name == "conftest.py" and str(PurePosixPath(path).parent) in above:
+        folder, _, name = path.rpartition("/")
+        if name == "conftest.py" and (folder or ".") in above:
             yield path
 
 
@@ -122,5 +140,5 @@ def _shadowing(before: Tree, present: Sequence[Entry]) -> list[str]:
 
 
 def _top_module(path: str) -> str:
-    first, *rest = PurePosixPath(path).parts
-    return first if rest else first.removesuffix(".py") if first.endswith(".py") else ""
+    first, slash, _ = path.partition("/")
+    return first if slash else first.removesuffix(".py") if first.endswith(".py") else ""

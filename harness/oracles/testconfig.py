@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import PurePosixPath
@@ -29,14 +30,24 @@ _RULES_BY_BEING_THERE = frozenset({"pytest.ini", ".pytest.ini", "pytest.toml", "
 """Files that pytest takes for its configuration even when they are empty."""
 
 
+MAX_BYTES = 1 << 16
+MAX_LINE = 2000
+"""The most that is parsed of one file: both parsers take quadratic time over a line that was made for it."""
+
+
 class UnreadableError(ValueError):
     """The file is none that its reader could parse."""
 
 
 def is_test_config(path: str) -> bool:
     """Whether pytest may read its settings from a file of this name."""
-    name = PurePosixPath(path).name
+    name = path.rpartition("/")[2]
     return name in _INI_SECTIONS or name in _TOML_TABLES
+
+
+def is_too_large(data: bytes) -> bool:
+    """Whether a file is over what is parsed: nothing is known of its settings then."""
+    return len(data) > MAX_BYTES or max(map(len, re.split(rb"[\n\r]", data))) > MAX_LINE
 
 
 def read_settings(path: str, data: bytes) -> Settings:
@@ -45,8 +56,10 @@ def read_settings(path: str, data: bytes) -> Settings:
     Layout, comments and every other section leave the result as it is.
 
     Raises:
-        UnreadableError: the file can't be parsed.
+        UnreadableError: the file is too large or can't be parsed.
     """
+    if is_too_large(data):
+        raise UnreadableError(path)
     name = PurePosixPath(path).name
     try:
         text = data.decode()

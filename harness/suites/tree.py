@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from harness.digest import digest, sha256_bytes
 from harness.errors import UserError
@@ -39,9 +40,12 @@ BY_PRODUCTS = (
 )
 
 
+_BY_PRODUCT = re.compile("|".join(map(fnmatch.translate, BY_PRODUCTS)))
+
+
 def is_by_product(name: str) -> bool:
     """Whether a file or folder of this name is left by a tool or an editor, and so is no part of any tree."""
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in BY_PRODUCTS)
+    return _BY_PRODUCT.match(name) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +81,9 @@ class Tree(Mapping[str, Entry]):
             if entry.path in self._entries:
                 raise ValueError(f"{entry.path} comes twice")
             self._entries[entry.path] = entry
-        for path in self._entries:
-            for folder in PurePosixPath(path).parents:
-                if str(folder) in self._entries:
-                    raise ValueError(f"{folder} is both a file and a folder")
+        both = min((folder for folder in _folders(self._entries) if folder in self._entries), default=None)
+        if both is not None:
+            raise ValueError(f"{both} is both a file and a folder")
 
     def __getitem__(self, path: str) -> Entry:
         return self._entries[path]
@@ -108,8 +111,7 @@ class Tree(Mapping[str, Entry]):
     @property
     def inodes(self) -> int:
         """Files, links and the folders that hold them, the root included."""
-        folders = {str(folder) for path in self._entries for folder in PurePosixPath(path).parents}
-        return len(self._entries) + len(folders | {"."})
+        return len(self._entries) + len(_folders(self._entries)) + 1
 
     @property
     def digest(self) -> str:
@@ -135,6 +137,17 @@ class Tree(Mapping[str, Entry]):
         if absent:
             raise ValueError(f"{absent[0]} is not a file of the tree")
         return Tree(entry for path, entry in self._entries.items() if path not in gone)
+
+
+def _folders(paths: Iterable[str]) -> set[str]:
+    """Every folder that holds one of *paths*, at any depth; each is looked at once, however many files share it."""
+    folders: set[str] = set()
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in folders:
+            folders.add(folder)
+            folder = folder.rpartition("/")[0]
+    return folders
 
 
 def tree_digest(tree: Tree) -> str:
