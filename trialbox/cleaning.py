@@ -1,4 +1,5 @@
-"""What a state folder can do without: everything that no run in its ledger and no card of its needs."""
+"""What a state folder can do without: everything that no run in its ledger and no card of its needs; and the user's
+image cache: archives that neither these nor the locks name."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.engine.connect import connect
+from harness.engine.images import tidy
 from harness.engine.sandbox import reap
 from harness.errors import InfraError, VerifyError
 from harness.evidence import AttemptRecord
@@ -29,12 +31,15 @@ class Freed:
     files: int
     cached: int
     bytes: int
+    images: int
+    """Files of the user's image cache, which is not part of the state folder; their bytes are counted apart."""
+    image_bytes: int
     engine_objects: int | None
     kept: tuple[str, ...]
     """Why nothing more could be removed, if so."""
 
 
-def clean(state: State) -> Freed:
+def clean(state: State, image_cache: Path, images_dir: Path) -> Freed:
     """Clean a state folder that nobody else is using.
 
     Half-written files go first: on a full disk the ledger may not even open before that.
@@ -48,11 +53,13 @@ def clean(state: State) -> Freed:
         store = LocalStore(state.blobs)
         problems: list[str] = []
         needed: set[str] = set()
+        images: set[str] = set()
         cached = 0
         if state.ledger.exists():
             with Ledger(state.ledger) as ledger:
                 cached = ledger.forget()
                 for run in ledger.runs():
+                    images |= {image.id for image in run.plan.images}
                     records = [one.record for one in ledger.tries(run.id) if one.record]
                     needed |= _needed(store, records, problems)
         for identity in card_ids(state.cards):
@@ -60,10 +67,14 @@ def clean(state: State) -> Freed:
             if card is None or faults:
                 problems.append(f"all blobs, since card {identity} can't be read ({faults[0]})")
                 continue
+            images |= {image.id for image in card.core.plan.images}
             needed |= _needed(store, [one.record for one in card.stamp.evidence if one.record], problems)
         stray = [] if problems else [name for name in store.digests() if name not in needed]
         freed += sum(store.delete(name) for name in stray)
-        return Freed(len(stray), files, cached, freed, _reap(state), tuple(problems))
+        tidied = (0, 0) if problems else tidy(image_cache, images_dir, images)
+        if tidied is None:
+            problems.append("the image cache, since images are being built")
+        return Freed(len(stray), files, cached, freed, *(tidied or (0, 0)), _reap(state), tuple(problems))
 
 
 def _needed(store: Store, records: list[BlobRef], problems: list[str]) -> set[str]:

@@ -8,17 +8,18 @@ from trialbox.guard import line, say
 
 
 def gc(options: Options) -> ExitCode:
-    """Remove what no run or card needs: stray blobs, half-written files, caches, leftover containers."""
+    """Remove what no run or card needs: stray blobs, half-written files, caches, old images, containers."""
     from trialbox import places
     from trialbox.cleaning import clean
 
-    freed = clean(places.state())
+    freed = clean(places.state(), places.image_cache(), places.data_folder("images"))
     if options.as_json:
         say(vars(freed))
         return ExitCode.DONE
     line(
         f"{freed.blobs} blobs, {freed.files} half-written files and {freed.cached} cached results: {freed.bytes} bytes"
     )
+    line(f"{freed.images} superseded files of the image cache: {freed.image_bytes} bytes")
     engine = "no engine answers" if freed.engine_objects is None else f"{freed.engine_objects} containers and volumes"
     line(f"left by killed runs: {engine}")
     for problem in freed.kept:

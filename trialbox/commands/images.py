@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from harness.errors import ExitCode
 from trialbox.arguments import Command, Group, Options, Parser
@@ -97,11 +98,11 @@ def list_the_images(options: Options) -> ExitCode:
     return ExitCode.DONE
 
 
-def _wanted(names: list[str]) -> list[str]:
-    from harness.engine.images import list_images
+def _wanted(wanted: list[str]) -> Sequence[str]:
+    from harness.engine.images.recipe import names
     from trialbox import places
 
-    return names or [one.name for one in list_images(None, images_dir=places.data_folder("images"))]
+    return wanted or names(places.data_folder("images"))
 
 
 def _note(text: str) -> None:

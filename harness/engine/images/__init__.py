@@ -10,5 +10,6 @@ from harness.engine.images.shelf import (
     relock,
     verify,
 )
+from harness.engine.images.tidy import tidy
 
-__all__ = ["BuiltImage", "ListedImage", "VerifyResult", "build", "ensure", "list_images", "relock", "verify"]
+__all__ = ["BuiltImage", "ListedImage", "VerifyResult", "build", "ensure", "list_images", "relock", "tidy", "verify"]
