@@ -50,6 +50,7 @@ from harness.workspace import HOME, PROMPT_FILE, Workspace, join_archives, pack
 
 GRADE_TYPE = "application/vnd.trialbox.grade+json"
 OUTPUT_TYPE = "application/octet-stream"
+TREE_TYPE = "application/x-tar"
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class Tools:
     cores: Cores
     owner: str
     scanner: Scanner | None = None
+    keep_workspaces: bool = False
     hooks: Callable[[Cell], Sequence[Hook]] = no_hooks
 
     @property
@@ -155,7 +157,7 @@ def _stages(job: Job, tools: Tools, cpuset: str, trail: _Trail) -> tuple[Ending,
         with Workspace(tools.engine, tools.base.handle, job.task.limits, tools.owner) as workspace:
             trail.solve, trail.traces = _solve(job, tools, cpuset, workspace, trail.seed)
             room.start()  # beside the capture, and after the energy bracket
-            tree, trail.capture = _capture(job.task, tools.store, workspace)
+            tree, trail.capture = _capture(job.task, tools, workspace)
         if tree is None:
             rejection = trail.capture.rejection
             raise _Ended(Ending.CHANGE_REJECTED, rejection.value if rejection else "", trail.capture.rejection_detail)
@@ -288,8 +290,9 @@ def _ending(solved: Solved, use: ResourceUse) -> Ending:
     return solved.ending
 
 
-def _capture(task: Task, store: Store, workspace: Workspace) -> tuple[Tree | None, CaptureRecord]:
+def _capture(task: Task, tools: Tools, workspace: Workspace) -> tuple[Tree | None, CaptureRecord]:
     """The tree that the solver left and its change; no tree, and the reason, if it is refused."""
+    store = tools.store
     try:
         captured = workspace.read()
         manifest = compare(task.before, captured.tree, store)
@@ -310,6 +313,7 @@ def _capture(task: Task, store: Store, workspace: Workspace) -> tuple[Tree | Non
         counted=captured.entries,
         bytes=captured.bytes,
         dropped=tuple(f"{name} x{count}" for name, count in sorted(captured.dropped.items())),
+        workspace=store.put(pack(captured.tree), TREE_TYPE) if tools.keep_workspaces else None,
     )
 
 

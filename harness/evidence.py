@@ -118,6 +118,8 @@ class CaptureRecord(Record):
     bytes: Count
     dropped: tuple[str, ...] = ()
     """Build by-products left behind, by name and count."""
+    workspace: BlobRef | None = None
+    """The whole tree as a tar of our own making, where it was asked for."""
     flags: tuple[str, ...] = ()
 
 

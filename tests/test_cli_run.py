@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def left_behind(engine: Engine, home: Path) -> list[str]:
 
 def test_two_runs_give_one_core_and_a_whole_card(engine: Engine, images: dict[str, BuiltImage], tmp_path: Path) -> None:
     home = tmp_path / "state"
-    first = trialbox(home, *SMALL, "--json", "--out", str(tmp_path / "card.json"))
+    first = trialbox(home, *SMALL, "--json", "--keep-workspaces", "--out", str(tmp_path / "card.json"))
     assert first.code == 0, first.err
     assert set(first.json) >= {"run", "card", "core_digest"}
     assert {name: row["solved"] for name, row in first.json["solvers"].items()} == {"reference": 1, "noop": 0}
@@ -68,6 +69,13 @@ def test_two_runs_give_one_core_and_a_whole_card(engine: Engine, images: dict[st
     assert gc.json["kept"] == []
     assert all(trialbox(home, "card", "verify", one["id"]).code == 0 for one in cards)
     assert left_behind(engine, home) == []
+    assert trialbox(home, "report", "latest", "--json").json["workspaces"] == {}
+    kept = trialbox(home, "report", first.json["run"], "--json").json["workspaces"]
+    assert [key.split("/")[0] for key in kept] == ["reference", "noop"]
+    for name in kept.values():
+        with tarfile.open(home / "blobs" / "sha256" / name[7:9] / name[9:]) as tar:
+            assert all(member.isfile() or member.issym() or member.isdir() for member in tar)
+            assert any(member.isfile() for member in tar)
 
 
 def test_a_run_that_is_told_to_stop_says_how_to_go_on(

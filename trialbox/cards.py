@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from harness.errors import UserError, VerifyError
+from harness.evidence import AttemptRecord
 from harness.ledger import Ledger
+from harness.records import from_json
+from harness.store import LocalStore
 from scoring.card import Card, find_card, read_card
 from scoring.verify import verify_bytes
 from trialbox import places
@@ -21,6 +24,18 @@ def load(name: str) -> Card:
     if card is None or problems:
         raise VerifyError(f"card {name}", problems[0], f"`trialbox card verify {name}` says all; put back a copy")
     return card
+
+
+def workspaces(card: Card) -> dict[str, str]:
+    """The kept tree of each cell that has one and whose evidence is here: its tar's digest, by cell."""
+    store = LocalStore(places.state().blobs)
+    kept: dict[str, str] = {}
+    for one in card.stamp.evidence:
+        if one.record is not None and store.has(one.record.digest):
+            record = from_json(AttemptRecord, store.get(one.record.digest), f"record of {one.cell.key}")
+            if record.capture is not None and record.capture.workspace is not None:
+                kept[one.cell.key] = record.capture.workspace.digest
+    return kept
 
 
 def expected_id(name: str, stem: str) -> str | None:

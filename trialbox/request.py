@@ -26,6 +26,7 @@ class Request:
     attempts: int = 1
     concurrency: int = 1
     energy: str = MeterChoice.AUTO.value
+    keep_workspaces: bool = False
 
     def to_options(self) -> dict[str, Any]:
         """For the ledger."""

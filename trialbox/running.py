@@ -206,6 +206,7 @@ def _sweep(run: Run, bench: _Bench, store: Store) -> IdleBaseline | None:
                 energy=energy,
                 cores=Cores(range(engine.info.cpus)),
                 owner=owner,
+                keep_workspaces=bench.request.keep_workspaces,
                 scanner=open_scanner(engine, bench.images["scanner"], store, bench.ledger, owner),
             ),
             ledger=bench.ledger,

@@ -27,7 +27,7 @@ def report(options: ReportOptions) -> ExitCode:
     from harness.records import to_value
     from scoring.report.text import make_report
     from trialbox import console
-    from trialbox.cards import load, of_run
+    from trialbox.cards import load, of_run, workspaces
 
     card, task = load(of_run(options.name) or options.name), options.task
     known = [one.task for one in card.core.plan.tasks]
@@ -42,6 +42,7 @@ def report(options: ReportOptions) -> ExitCode:
                 "provider": card.core.plan.provider,
                 "solvers": {solver: to_value(row) for solver, row in card.core.aggregates.items()},
                 "measured": {solver: to_value(row) for solver, row in card.measured.solvers.items()},
+                "workspaces": workspaces(card),
                 "cells": [to_value(cell) for cell in card.core.cells if task in {None, cell.cell.task}],
             }
         )

@@ -26,6 +26,7 @@ class RunOptions(Options):
     concurrency: int | None
     energy: str
     out: str | None
+    keep_workspaces: bool
     resume: str | None
     real: bool
     list_only: bool
@@ -45,6 +46,8 @@ def declare(parser: Parser) -> None:
     meters = "auto (default), measured, rapl, nvml, estimator or off"
     add("--energy", metavar="METER", default="auto", help=meters)
     add("--out", metavar="FILE", help="also write the card to this file")
+    kept = "also keep each attempt's whole tree, as a tar among the blobs; `trialbox report --json` names it"
+    add("--keep-workspaces", action="store_true", help=kept)
     add("--resume", metavar="RUN", help="go on with a run: its id, or latest")
     add("--real", action="store_true", help="let solvers reach a model provider")
     add("--list", dest="list_only", action="store_true", help="show what would run, and run nothing")
@@ -68,6 +71,7 @@ def run(options: RunOptions) -> ExitCode:
         attempts=options.attempts,
         concurrency=1 if options.concurrency is None else options.concurrency,
         energy=options.energy,
+        keep_workspaces=options.keep_workspaces,
     )
     if options.list_only:
         return _list(request, options.as_json)
@@ -80,7 +84,7 @@ def _check(options: RunOptions) -> None:
             raise UserError("SUITE", "is missing", "name one; `trialbox suite list` shows them")
         return
     planned = (options.suite, options.solver, options.task, options.limit, options.attempts, options.energy)
-    if planned != ("", None, None, None, 1, "auto"):
+    if planned != ("", None, None, None, 1, "auto") or options.keep_workspaces:
         raise UserError("--resume", "a resumed run keeps what it was planned with", "give only --concurrency beside it")
 
 
