@@ -166,3 +166,10 @@ def test_a_hostile_reason_is_shown_tame(tmp_path: Path) -> None:
     card = make_card(type(evidence)(evidence.plan, evidence.tries, hostile), MADE)
     shown = [cell for table in make_report(card).tables for row in table.rows for cell in row]
     assert not any(ch in cell for cell in shown for ch in "\x1b\u202e\n")
+
+
+def test_what_is_known_against_the_runtime_is_one_note(tmp_path: Path) -> None:
+    card = make_card(make_evidence(LocalStore(tmp_path), plan(), {}), MADE)
+    [note] = [note for note in make_report(card).notes if note.startswith("runc ")]
+    assert note.startswith("runc 1.1.5+ds1: upstream versions this old have CVE-2024-21626, CVE-2025-31133, ")
+    assert "backported" in note

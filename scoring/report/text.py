@@ -187,10 +187,12 @@ def _notes(card: Card) -> list[str]:
         for one in card.stamp.oracles
     ]
     engine = card.stamp.engine
-    notes += [
-        f"{engine.runtime} {engine.runtime_version}: {', '.join(one.identifiers)}: {one.note}"
-        for one in engine.advisories
-    ]
+    if engine.advisories:
+        known = ", ".join(name for one in engine.advisories for name in one.identifiers)
+        notes.append(
+            f"{clean_text(engine.runtime)} {clean_text(engine.runtime_version)}: upstream versions this old have"
+            f" {known}; {engine.advisories[-1].note}"
+        )
     return [*notes, *card.stamp.limits]
 
 
