@@ -21,6 +21,7 @@ from harness.engine.images import BuiltImage, ensure
 from harness.engine.sandbox import reap
 from harness.errors import ExitCode, TrialboxError, UserError
 from harness.ledger import Ledger, Run
+from harness.preflight import preflight
 from harness.progress import Progress
 from harness.records import ExecutionMode, Plan, RunMode
 from harness.scanning import open_scanner
@@ -191,6 +192,7 @@ def _run(run: Run, bench: _Bench) -> Done:
 def _sweep(run: Run, bench: _Bench, store: Store) -> IdleBaseline | None:
     """Run what is pending; returns the idle power afterwards, where a counter measures it."""
     engine, owner = bench.engine, bench.state.owner
+    preflight(engine, bench.images["base"].handle, owner)
     with closing(open_session(EnergyRequest(choice=bench.request.meter), bench.state.cache / "idle")) as energy:
         sweep = Sweep(
             run_id=run.id,

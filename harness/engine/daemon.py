@@ -22,13 +22,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.engine import mounts, processes
+from harness.engine import mounts, processes, rooted
 from harness.engine.debian import SYSTEM_PATH
 from harness.errors import InfraError, UserError
 from harness.files import atomic_write, storage_error
 
-_OWN_NETWORK = ("unshare", "--net")
-"""A daemon told to have no bridge removes a ``docker0`` that it finds, which may be another engine's: it finds none."""
+_ROOTED = (sys.executable, "-I", str(Path(rooted.__file__)))
 _NAMESPACES = ("--containerd-namespace=trialbox", "--containerd-plugins-namespace=trialbox-plugins")
 """Where the host runs a containerd, dockerd uses that one: this keeps our things apart from its other users'."""
 
@@ -144,7 +143,7 @@ class PrivateDaemon:
             self.data.mkdir(mode=0o710, parents=True, exist_ok=True)
             with self._log.open("wb") as log:
                 process = subprocess.Popen(
-                    [*_OWN_NETWORK, dockerd, f"--config-file={self._config}", *_NAMESPACES],
+                    [*_ROOTED, dockerd, f"--config-file={self._config}", *_NAMESPACES],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,

@@ -158,7 +158,7 @@ class Sandbox:
             self._group = None
             answer = self.run(seal.READ_INSIDE, timeout_s=30, max_output=1 << 20)
             facts = seal.parse_inside(answer.stdout.decode("utf-8", "replace"))
-        seal.check(self.spec, facts, swap_on_host=_host_has_swap())
+        seal.check(self.spec, facts, swap_on_host=host_has_swap())
         return facts
 
     def run(
@@ -290,7 +290,8 @@ def reap(engine: Engine, owner: str) -> int:
     return removed
 
 
-def _host_has_swap() -> bool:
+def host_has_swap() -> bool:
+    """Whether this host can swap at all; where it can't be known, yes."""
     try:
         return len(Path("/proc/swaps").read_text().splitlines()) > 1
     except OSError:

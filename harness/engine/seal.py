@@ -33,7 +33,7 @@ READ_INSIDE = (
     "-c",
     'for f in "$@"; do printf "\\n==%s\\n" "$f"; cat "$f" 2>/dev/null; done',
     "sh",
-    *(f"/proc/1/{name}" for name in _PROC_FILES),
+    *(f"/proc/self/{name}" for name in _PROC_FILES),
     *(f"/sys/fs/cgroup/{name}" for name in _CGROUP_FILES),
 )
 
@@ -87,7 +87,7 @@ def parse_inside(output: str) -> SealFacts:
     texts: dict[str, str] = {}
     for part in output.split("\n==")[1:]:
         name, _, text = part.partition("\n")
-        texts[name.removeprefix("/proc/1/").removeprefix("/sys/fs/cgroup/")] = text.strip()
+        texts[name.removeprefix("/proc/self/").removeprefix("/sys/fs/cgroup/")] = text.strip()
     memory = _int(texts, "memory.max", "memory/memory.limit_in_bytes")
     both = _int(texts, "memory/memory.memsw.limit_in_bytes")
     swap = _int(texts, "memory.swap.max") if both is None or memory is None else both - memory
