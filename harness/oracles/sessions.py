@@ -74,8 +74,11 @@ def parse_sessions(stdout: bytes, count: int) -> tuple[list[Session], bool]:
     for line in lines[:-1] if complete else lines:
         match = _LINE.fullmatch(line)
         number = int(match[1]) if match else count
+        hearing = [one for one in sessions[number : number + 1] or sessions if not one.forged]
+        if not hearing:
+            continue  # nothing that follows can make up for it, and there may be millions of lines
         event = parse_hostile(match[2]) if match else None
-        for session in sessions[number : number + 1] or sessions:
+        for session in hearing:
             session.hear(event if isinstance(event, dict) else {})
     return sessions, complete
 
