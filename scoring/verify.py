@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.digest import canonical, digest
+from harness.energy.account import verify as verify_energy
 from harness.errors import VerifyError
 from harness.evidence import AttemptRecord
 from harness.records import BlobRef, from_json, to_value
@@ -214,6 +215,9 @@ def _follows(card: Card, records: Mapping[str, AttemptRecord], store: Store) -> 
             yield f"stamp.evidence: the record of {one.cell.key} try {one.attempt_try} is of another attempt"
             return
     try:
+        for record in records.values():
+            if record.solve is not None:
+                verify_energy(record.solve.energy, store.get(record.solve.energy.readings.digest))
         after = card.stamp.idle_after
         seen = {name: settled(record, after, store) for name, record in records.items()}
         evidence = Evidence(plan, card.stamp.evidence, seen, after)

@@ -25,7 +25,7 @@ from scoring.card import Card, card_id, card_ids, find_card, make_card, section_
 from scoring.core import Core
 from scoring.evidence import Evidence, settled
 from scoring.verify import first_difference, verify_bytes, verify_card
-from tests.card_rig import MADE, Attempt, blob_path, make_evidence, replace_run, whole_run
+from tests.card_rig import MADE, Attempt, blob_path, make_evidence, replace_run, try_of, whole_run
 from tests.energy_rig import idle_baseline
 from tests.plans import ZERO, plan
 
@@ -262,3 +262,21 @@ def test_energy_is_settled_into_the_idle_power_after_the_run_and_drift_is_flagge
         after.model_copy(update={"host_fingerprint": "sha256:" + "7" * 64}),
     ):
         assert all(settled(record, other, store) is record for record in before.records.values())
+
+
+def test_an_energy_figure_that_does_not_follow_from_its_readings_is_noticed(tmp_path: Path) -> None:
+    """A publisher who changes a figure in the record itself, and stamps everything anew, is found by the readings."""
+    store = LocalStore(tmp_path)
+    of = plan()
+    made = make_evidence(store, of, {})
+    (line, *others), records = made.tries, dict(made.records)
+    assert line.record is not None
+    record = records.pop(line.record.digest)
+    assert record.solve is not None and record.solve.energy.active_uj is not None
+    less = record.solve.energy.model_copy(update={"active_uj": record.solve.energy.active_uj // 2})
+    lie = record.model_copy(update={"solve": record.solve.model_copy(update={"energy": less})})
+    altered = try_of(store, lie)
+    assert altered.record is not None
+    card = make_card(Evidence(of, (altered, *others), {**records, altered.record.digest: lie}), MADE)
+    (problem,) = verify_card(card.to_bytes(), store).problems
+    assert "does not follow from its readings" in problem
