@@ -54,7 +54,7 @@ class GradingRoom:
             image=image,
             volumes=mounts,
             tmp_mb=limits.tmp_mb,
-            memory_mb=limits.memory_mb + _GRADE_MB,
+            memory_mb=limits.memory_mb + _GRADE_MB + _restored_mb(task),
             pids=limits.pids,
             cpuset=cpuset,
         )
@@ -137,11 +137,19 @@ def restore(tree: Tree, before: Tree, paths: Iterable[str]) -> Tree:
     return tree.without(in_the_way).overlay(pristine)
 
 
+def _restored_mb(task: Task) -> int:
+    return -(-sum(-(-len(entry.data) // 4096) for entry in task.before.values()) // 256)
+
+
 def _volumes(task: Task) -> tuple[VolumeMount, ...]:
+    """The workspace has room for what the solver could leave and, over that, for all that is given back."""
     limits = task.limits
     return (
         VolumeMount(
-            volume=opaque_name(), target=WORKSPACE, size_mb=limits.workspace_mb, inodes=limits.workspace_inodes
+            volume=opaque_name(),
+            target=WORKSPACE,
+            size_mb=limits.workspace_mb + _restored_mb(task),
+            inodes=limits.workspace_inodes + task.before.inodes,
         ),
         VolumeMount(volume=opaque_name(), target=GRADE, size_mb=_GRADE_MB, inodes=2048, uid=0),
     )

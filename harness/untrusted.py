@@ -24,6 +24,7 @@ from harness.suites.tree import EXECUTABLE, LINK, REGULAR, Entry, Tree, is_by_pr
 MAX_DEPTH = 256
 MAX_COMPONENT_BYTES = 255
 MAX_FILE_BYTES = 64 << 20
+_PAGE = 4096
 
 _GIT_NAMES = {".git", ".gitmodules"}
 """In any case: a file system that folds cases would take them for git's own."""
@@ -123,7 +124,7 @@ def read_archive(archive: IO[bytes], listing: Listing, *, max_bytes: int) -> Cap
     Args:
         archive: a seekable tar, made by the keeper's GNU tar of a tree in which nothing runs any more.
         listing: the independent count of the same tree.
-        max_bytes: most bytes of file content, counting a hard link's once for each name.
+        max_bytes: most bytes of file content, in whole pages, counting a hard link's once for each name.
 
     Raises:
         Refused: a member is not acceptable; the first one found is named.
@@ -155,6 +156,7 @@ class _Reader:
         self._folded: dict[str, str] = {}
         self.entries = 0
         self.bytes = 0
+        self._pages = 0
         self.dropped: Counter[str] = Counter()
 
     def add(self, tar: tarfile.TarFile, member: tarfile.TarInfo) -> None:
@@ -211,8 +213,10 @@ class _Reader:
         return Entry(path, EXECUTABLE if member.mode & 0o100 else REGULAR, data)
 
     def _count(self, size: int, path: str) -> None:
+        """Count in pages, as a volume does: a hole or a link takes none there, but its copy does in the grader."""
         self.bytes += size
-        if self.bytes > self._max_bytes:
+        self._pages += -(-size // _PAGE)
+        if self._pages * _PAGE > self._max_bytes:
             raise Refused(Rejection.TREE_TOO_LARGE, f"over {self._max_bytes} bytes at {clean_text(path)}")
 
     def kept(self) -> Iterator[Entry]:

@@ -27,15 +27,20 @@ WORKSPACE = "/workspace"
 HOME = "/home/agent"
 PROMPT_FILE = f"{HOME}/prompt.md"
 
+# In the keeper's own /tmp, which is lost with the volumes' content when it stops: a keeper that was started again by
+# whatever means is known by this, and its empty volumes are not taken for a tree.
+_SEEDED = "/tmp/seeded"  # noqa: S108 - inside the keeper
 # The listing comes first and from another program than the archive, so that a tree cut short by either is noticed.
 # GNU tar streams trees that the engine's own archive call silently truncates (at depth 2,046); a tree that will be
 # refused for its depth is not streamed, since its names alone are hundreds of megabytes.
 _LIST_AND_STREAM = (
+    f"[ -e {_SEEDED} ] || exit 7; "
     r'find . -xdev -mindepth 1 -path ./.git -prune -o -printf "%y%d\n" >&2 || exit 9; '
     f'[ -z "$(find . -xdev -mindepth {MAX_DEPTH + 1} -path ./.git -prune -o -printf x -quit)" ] || exit 8; '
     "exec tar --create --format=gnu --numeric-owner --one-file-system --anchored --exclude=./.git --file=- ."
 )
 _UNPACK = (
+    f": > {_SEEDED} && "
     "tar --extract --file=- --no-same-owner --preserve-permissions && "
     f'find {WORKSPACE} {HOME} -xdev -mindepth 1 -printf "%y%d\\n"'
 )

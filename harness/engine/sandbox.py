@@ -6,6 +6,7 @@ A sandbox starts with a holding process, is proved sealed (``seal.py``), and onl
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import signal
@@ -202,20 +203,7 @@ class Sandbox:
 
     def destroy(self) -> None:
         """Kill everything in it and remove it. Calling it again does nothing."""
-        began = time.monotonic()
-        while True:
-            try:
-                self.engine.api.remove_container(self.id, force=True, v=False)
-                return
-            except NotFound:
-                return
-            except (APIError, requests.exceptions.RequestException) as error:
-                gone = isinstance(error, requests.exceptions.ConnectionError)
-                if time.monotonic() - began > (_GONE_S if gone else _STUCK_S):
-                    with engine_errors(f"container {self.id[:12]}"):
-                        raise
-                self._kill_on_host()
-                time.sleep(0.2)
+        _remove(self.engine, self.id, self._kill_on_host)
 
     def _kill_on_host(self) -> None:
         """When the engine can't kill it: lift what keeps processes from dying, then signal each one."""
@@ -270,6 +258,24 @@ def _create(engine: Engine, spec: SandboxSpec, owner: str) -> str:
     return str(made["Id"])
 
 
+def _remove(engine: Engine, container: str, meanwhile: Callable[[], None] = lambda: None) -> None:
+    """Remove a container, also one that somebody else (a killed run's request) is removing already."""
+    began = time.monotonic()
+    while True:
+        try:
+            engine.api.remove_container(container, force=True, v=False)
+            return
+        except NotFound:
+            return
+        except (APIError, requests.exceptions.RequestException) as error:
+            gone = isinstance(error, requests.exceptions.ConnectionError)
+            if time.monotonic() - began > (_GONE_S if gone else _STUCK_S):
+                with engine_errors(f"container {container[:12]}"):
+                    raise
+            meanwhile()
+            time.sleep(0.2)
+
+
 def reap(engine: Engine, owner: str) -> int:
     """Remove every container and volume that carries *owner*'s label: what a killed run left behind.
 
@@ -282,10 +288,11 @@ def reap(engine: Engine, owner: str) -> int:
     label = {"label": f"{STATE_LABEL}={owner}"}
     with engine_errors("reaping"):
         for container in engine.api.containers(all=True, filters=label):
-            engine.api.remove_container(container["Id"], force=True)
+            _remove(engine, container["Id"])
             removed += 1
         for volume in engine.api.volumes(filters=label)["Volumes"] or ():
-            engine.api.remove_volume(volume["Name"], force=True)
+            with contextlib.suppress(NotFound):
+                engine.api.remove_volume(volume["Name"], force=True)
             removed += 1
     return removed
 
