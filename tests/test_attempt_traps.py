@@ -170,6 +170,7 @@ def test_a_keeper_can_hold_full_volumes(workspace):
         "for d in /workspace /home/agent; do (cd $d; head -c 1000000000 /dev/zero > big; "
         "i=0; while : > f$i; do i=$((i+1)); done); done 2>/dev/null; true"
     )
+    workspace.seed(_seed({"a": b"x"}))
     _inside(workspace.keeper, fill, user=AGENT_USER)
     assert workspace.keeper.usage().oom_kills == 0
     got = workspace.read()
