@@ -12,6 +12,7 @@ from pathlib import Path
 from harness.records import Record
 
 ROOT = Path("/sys/fs/cgroup")
+PROC = Path("/proc")
 
 
 class UsageSource(StrEnum):
@@ -60,9 +61,9 @@ class Cgroup:
         LookupError: the process or its cgroup can't be seen from here.
     """
 
-    def __init__(self, pid: int, marker: str, root: Path = ROOT) -> None:
+    def __init__(self, pid: int, marker: str, root: Path = ROOT, proc: Path = PROC) -> None:
         try:
-            lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
+            lines = (proc / str(pid) / "cgroup").read_text().splitlines()
         except OSError as error:
             raise LookupError(f"process {pid} can't be seen from here") from error
         self._folders: dict[str, Path] = {}

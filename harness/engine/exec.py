@@ -21,6 +21,7 @@ _HEADER = 8
 _READ = 1 << 18
 _FIRST_POLL_S = 0.2
 _POLL_S = 1.0
+_LINGER_S = 3.0
 
 
 @dataclass(frozen=True)
@@ -205,25 +206,33 @@ def _pump(
     frames.feed(stream.early)
     pending = memoryview(b"")
     poll_s = _FIRST_POLL_S
+    ask = time.monotonic() + poll_s
+    ended = False
     with selectors.DefaultSelector() as selector:
         selector.register(stream.socket, selectors.EVENT_READ | (selectors.EVENT_WRITE if writing else 0))
         while True:
-            left = deadline - time.monotonic_ns() / 1e9
-            if left <= 0:
-                return True
-            ready = selector.select(min(left, poll_s))
-            if not ready:
-                # A child that outlives the program keeps the stream open: ask the engine about the program itself.
-                if not running():
-                    _drain(stream, frames)
+            now = time.monotonic()
+            if now >= deadline:
+                return not ended
+            if now >= ask:
+                # A child that outlives the program keeps the stream open, silent or not: ask about the program itself.
+                # What it said may still be on its way; what the child says has no end.
+                if ended:
                     return False
-                poll_s = min(_POLL_S, poll_s * 2)
+                ended = not running()
+                poll_s = _LINGER_S if ended else min(_POLL_S, poll_s * 2)
+                ask = time.monotonic() + poll_s
+            silence = _FIRST_POLL_S if ended else max(0.0, min(deadline, ask) - time.monotonic())
+            ready = selector.select(silence)
+            if not ready:
+                if ended:
+                    return False
                 continue
             events = ready[0][1]
             if events & selectors.EVENT_READ:
                 data = _receive(stream)
                 if data == b"":
-                    return False
+                    return _await_end(deadline, running)
                 if data is not None:
                     frames.feed(data)
             if writing and events & selectors.EVENT_WRITE:
@@ -243,6 +252,17 @@ def _pump(
                     selector.modify(stream.socket, selectors.EVENT_READ)
 
 
+def _await_end(deadline: float, running: Callable[[], bool]) -> bool:
+    """Wait for a program that closed its streams; True on the deadline. Mostly it has ended, and this asks once."""
+    poll_s = 0.005
+    while running():
+        if time.monotonic() >= deadline:
+            return True
+        time.sleep(poll_s)
+        poll_s = min(_FIRST_POLL_S, poll_s * 2)
+    return False
+
+
 def _receive(stream: _Stream) -> bytes | None:
     try:
         return stream.socket.recv(_READ)
@@ -251,11 +271,3 @@ def _receive(stream: _Stream) -> bytes | None:
     except OSError as error:
         problem, remedy = "the engine closed the stream", "start it, then `trialbox run --resume latest`"
         raise EngineGone("exec", problem, remedy) from error
-
-
-def _drain(stream: _Stream, frames: _Frames) -> None:
-    for _ in range(64):
-        data = _receive(stream)
-        if not data:
-            return
-        frames.feed(data)
