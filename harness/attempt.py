@@ -50,6 +50,7 @@ from harness.workspace import HOME, PROMPT_FILE, Workspace, join_archives, pack
 
 GRADE_TYPE = "application/vnd.trialbox.grade+json"
 OUTPUT_TYPE = "application/octet-stream"
+_DROPPED_NAMES = 100
 TREE_TYPE = "application/x-tar"
 
 
@@ -196,16 +197,22 @@ def _baseline(job: Job, tools: Tools, cpuset: str) -> GradeRecord:
         return from_json(GradeRecord, tools.store.get(known.digest))
     with _room(job, tools, cpuset) as room:
         record = grade(room, tools.store, job.task, job.task.before)
+        if not room.take().sandbox.alive():
+            raise InfraError("baseline", "its container was ended from outside", "run the attempt again")
     tools.cache.keep(CacheKind.BASELINE, key, tools.store.put(to_json(record), GRADE_TYPE))
     return record
 
 
 def _refuse_passing_base(record: GradeRecord) -> None:
     """Every behaviour group must fail on the base, and every other group pass: else the task is at fault."""
-    wrong = [one.name for one in record.verdicts if one.passed is (one.kind is GroupKind.BEHAVIOUR)]
+    wrong = [
+        f"{one.kind.value} group {one.name} {'passes' if one.passed else 'fails'}"
+        for one in record.verdicts
+        if one.passed is (one.kind is GroupKind.BEHAVIOUR)
+    ]
     if record.rejection is not None or wrong or not record.verdicts:
-        problem = record.rejection.value if record.rejection else f"groups {', '.join(wrong)}"
-        raise _Ended(Ending.BASELINE_PASSES, reason=f"the unmodified base does not fail as it must: {problem}")
+        problem = record.rejection.value if record.rejection else ", ".join(wrong) or "no group was graded"
+        raise _Ended(Ending.BASELINE_PASSES, reason=f"the unmodified base is not as a base must be: {problem}")
 
 
 def _solve(
@@ -312,7 +319,7 @@ def _capture(task: Task, tools: Tools, workspace: Workspace) -> tuple[Tree | Non
         entries=captured.entries,
         counted=captured.entries,
         bytes=captured.bytes,
-        dropped=tuple(f"{name} x{count}" for name, count in sorted(captured.dropped.items())),
+        dropped=tuple(f"{name} x{count}" for name, count in sorted(captured.dropped.most_common(_DROPPED_NAMES))),
         workspace=store.put(pack(captured.tree), TREE_TYPE) if tools.keep_workspaces else None,
     )
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TypeVar
 
 from harness.scan.records import ScannedFile, ScanRecord, Side, Trouble
-from harness.scan.rules import MAX_FILES
+from harness.scan.rules import LIMITS, MAX_FILES
 
 K = TypeVar("K", bound=Hashable)
 
@@ -31,7 +31,7 @@ def nothing_to_measure(scan: ScanRecord) -> str | None:
     if scan.python == 0:
         return "no Python file changed"
     if not scan.complete:
-        return f"more than {MAX_FILES} Python files changed"
+        return f"more than {MAX_FILES} Python files or {LIMITS['change_bytes'] >> 20} MB of Python changed"
     if not touched(scan):
         return "only comments, docstrings or layout changed"
     return None

@@ -176,6 +176,12 @@ def test_too_many_files_are_not_scanned():
     assert (record.complete, record.files, record.python) == (False, (), rules.MAX_FILES + 1)
 
 
+def test_too_many_bytes_are_not_scanned():
+    half = "#" * (rules.LIMITS["change_bytes"] // 8)
+    record = scan({}, {f"f{i}.py": f"{half}{i}" for i in range(8)})
+    assert (record.complete, record.files, record.python) == (False, (), 8)
+
+
 def test_the_record_survives_storage_and_gives_the_same_scores():
     record = scan({"a.py": SIMPLE}, {"a.py": SIMPLE + "eval('1')\n"})
     again = from_json(ScanRecord, to_json(record))

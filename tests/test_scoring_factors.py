@@ -142,7 +142,7 @@ def test_no_scan_is_missing(score):
 @pytest.mark.parametrize("score", [quality, security])
 def test_too_many_files_is_missing(score):
     record = ScanRecord(changed=500, python=450, complete=False, tools=None, files=())
-    assert score(record).figure.reason == "more than 400 Python files changed"
+    assert score(record).figure.reason == "more than 400 Python files or 4 MB of Python changed"
 
 
 @pytest.mark.parametrize("trouble", Trouble)

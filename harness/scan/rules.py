@@ -39,10 +39,12 @@ LIMITS: Final[dict[str, int]] = {
     "wall_s": 60,
     "memory_bytes": 512 << 20,
     "output_bytes": 32 << 20,
-    "batch_s": 1800,
+    "batch_s": 300,
+    # What the tools say of a file takes a hundred times its size in memory here.
+    "change_bytes": 4 << 20,
 }
 MAX_FILES: Final = 400
-"""Changed Python files in one candidate; beyond it Q and S are unavailable."""
+"""Changed Python files in one candidate; beyond it, or ``change_bytes`` of both sides, Q and S are unavailable."""
 
 BATCH_BYTES: Final = 8 << 20
 """Source bytes in one call of the service."""

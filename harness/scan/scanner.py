@@ -124,7 +124,8 @@ class Scanner:
             InfraError: the service did not start or did not speak its protocol.
         """
         changed, python = _changes(before, after)
-        if not python or len(python) > MAX_FILES:
+        size = sum(len(entry.data) for one in python for entry in (one.before, one.after) if entry is not None)
+        if not python or len(python) > MAX_FILES or size > LIMITS["change_bytes"]:
             return ScanRecord(changed=changed, python=len(python), complete=not python, tools=None, files=())
         contents: dict[_Target, bytes] = {}
         for one in python:
