@@ -42,4 +42,5 @@ def storage_error(path: Path, error: OSError) -> StorageError:
         )
     if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
         return StorageError(where, "the state folder can't be written", "point TRIALBOX_HOME at a writable folder")
-    return StorageError(where, error.strerror or str(error), "check the state folder")
+    problem = error.strerror or str(error)
+    return StorageError(where, problem, "it can't be used so; TRIALBOX_HOME names the state folder")

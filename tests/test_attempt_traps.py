@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 import time
 
@@ -13,7 +14,7 @@ from harness.errors import InfraError
 from harness.outcomes import Outcome, Rejection
 from harness.suites.tree import REGULAR, Entry, Tree
 from harness.workspace import WORKSPACE, Workspace, pack
-from tests.attempt_rig import GOOD, LIMITS, make_rig, small_task
+from tests.attempt_rig import BAD, GOOD, LIMITS, make_rig, small_task
 from tests.oracle_rig import make_task, tree
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(120)]
@@ -288,3 +289,29 @@ def test_two_may_reap_at_once_and_a_strangers_container_stays(engine, images, ow
             thread.join()
         assert faults == []
         assert _inside(stranger, "echo here").stdout == b"here\n"
+
+
+def test_a_baseline_that_was_cut_short_is_nobodys_and_is_not_remembered(rig, engine, owner):
+    """Ended from outside (an interrupted run's clean-up), it says nothing of the task: the next try grades it anew."""
+    query = {"label": [f"{STATE_LABEL}={owner}", f"{ROLE_LABEL}={Role.GRADER.value}"]}
+    slow = make_task_slow()
+
+    def end() -> None:
+        while not (found := engine.api.containers(filters=query)):
+            time.sleep(0.02)
+        time.sleep(0.6)
+        engine.api.kill(found[0]["Id"])
+
+    killer = threading.Thread(target=end, daemon=True)
+    killer.start()
+    cut = rig.attempt("true", task=slow)
+    killer.join(30)
+    assert (cut.outcome, cut.kind) == (Outcome.INFRA, "host"), cut.reason
+    assert rig.attempt("true", task=slow).outcome is Outcome.FAILED
+
+
+def make_task_slow():
+    """The small task with a base that takes its time to be graded."""
+    slow = tree({"pkg/words.py": "import time\ntime.sleep(2)\n" + BAD})
+    task = small_task()
+    return dataclasses.replace(task, before=task.before.overlay(slow))

@@ -184,3 +184,17 @@ def test_log_lines_are_json_when_asked(home: Path) -> None:
     lines = [json.loads(line) for line in done.stderr.splitlines()]
     assert "\x1b" not in lines[0]["event"]
     assert (lines[1]["event"], lines[1]["attempts"], lines[1]["done"]) == ("run begins", 3, 1)
+
+
+def test_what_can_be_checked_is_checked_before_a_run_is_planned(tmp_path: Path) -> None:
+    """A mistaken command must not become the latest run, nor cost one."""
+    home = tmp_path / "state"
+    for wrong, named in (
+        (("--solver", "wrong:candidate=no-such"), "no wrong candidate 'no-such'"),
+        (("--out", str(tmp_path)), "is a folder"),
+        (("--out", str(tmp_path / "nowhere" / "card.json")), "no folder that can be written"),
+    ):
+        ran = trialbox(home, "run", "smoke", *wrong)
+        assert ran.code == 2, ran.err
+        assert named in ran.line
+        assert not home.exists(), "nothing was planned"

@@ -44,7 +44,7 @@ def expected_id(name: str, stem: str) -> str | None:
 
 
 def of_run(name: str) -> str | None:
-    """The card that a run led to; None if *name* is no run here.
+    """The card that a run, or the latest one, led to; None if *name* is no run here.
 
     Raises:
         UserError: the run has no card yet.
@@ -54,7 +54,7 @@ def of_run(name: str) -> str | None:
         return None
     with Ledger(state.ledger) as ledger:
         runs = {run.id: run for run in ledger.runs()}
-    run = runs.get(name)
+    run = next(reversed(runs.values()), None) if name == "latest" else runs.get(name)
     if run is None:
         return None
     if run.card is None:

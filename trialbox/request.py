@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.energy import MeterChoice
 from harness.errors import UserError
-from harness.solvers.choose import choose
+from harness.solvers.choose import check, choose
 from harness.solvers.manifest import Solver
 from harness.suites.load import find_suites, load_suite
 from harness.suites.task import Suite, Task
@@ -80,7 +80,9 @@ def select(request: Request, tasks_dir: Path) -> Selection:
     _ = request.meter
     suite = load_suite(suite_folder(request.suite, tasks_dir))
     tasks = tuple(suite.task(name) for name in dict.fromkeys(request.tasks)) or suite.tasks
-    return Selection(suite, tasks[: request.limit], choose(request.solvers))
+    selection = Selection(suite, tasks[: request.limit], choose(request.solvers))
+    check(selection.solvers, selection.tasks)
+    return selection
 
 
 def suite_folder(name: str, tasks_dir: Path) -> Path:

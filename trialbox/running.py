@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from harness.attempt import Tools
 from harness.cores import Cores
 from harness.energy import EnergyRequest, IdleBaseline, open_session, recheck
+from harness.energy import choose as choose_meter
 from harness.energy.fingerprint import host_facts
 from harness.engine.client import Engine
 from harness.engine.connect import connect
@@ -64,6 +65,7 @@ def start(request: Request, state: State, progress: Progress) -> Done:
         TrialboxError: see the part that fails; what had ended by then is in the ledger.
     """
     selection = select(request, places.data_folder("tasks"))
+    choose_meter(EnergyRequest(choice=request.meter)).close()  # a meter that does not read is a mistake, not a run
     with _prepared(state) as ledger, _engine(state, progress) as engine:
         bench = _Bench(request, selection, _images(engine, selection, progress), engine, state, ledger, progress)
         run_id = ledger.create_run(make_plan(request, selection, bench.images, engine), request.to_options())

@@ -6,7 +6,6 @@ A sandbox starts with a holding process, is proved sealed (``seal.py``), and onl
 
 from __future__ import annotations
 
-import contextlib
 import os
 import secrets
 import signal
@@ -39,6 +38,8 @@ _TMP = "/tmp"  # noqa: S108 - inside the container
 _TMP_INODES = 10_000
 _STUCK_S = 60.0
 """How long a removal that the engine refuses or does not answer is tried again."""
+_HELD_S = 10.0
+"""How long a volume may be held by a container that is being removed."""
 _GONE_S = 3.0
 """The same for an engine that no longer listens."""
 
@@ -197,6 +198,17 @@ class Sandbox:
         with engine_errors(f"unpacking into {folder}"):
             self.engine.api.put_archive(self.id, folder, archive)
 
+    def alive(self) -> bool:
+        """Whether its first process still runs; a container that was ended from outside is not."""
+        try:
+            with engine_errors("container"):
+                state: dict[str, Any] = self.engine.api.inspect_container(self.id)["State"]
+        except InfraError as error:
+            if isinstance(error.__cause__, NotFound):
+                return False
+            raise
+        return bool(state["Running"])
+
     def usage(self) -> ResourceUse:
         """What it used until now; unavailable where the engine's kernel is not this host's."""
         return self._group.usage() if self._group else NO_USE
@@ -291,10 +303,24 @@ def reap(engine: Engine, owner: str) -> int:
             _remove(engine, container["Id"])
             removed += 1
         for volume in engine.api.volumes(filters=label)["Volumes"] or ():
-            with contextlib.suppress(NotFound):
-                engine.api.remove_volume(volume["Name"], force=True)
+            _remove_volume(engine, volume["Name"])
             removed += 1
     return removed
+
+
+def _remove_volume(engine: Engine, name: str) -> None:
+    """Remove a volume that a container of a dying run may still hold for a moment."""
+    began = time.monotonic()
+    while True:
+        try:
+            engine.api.remove_volume(name, force=True)
+            return
+        except NotFound:
+            return
+        except APIError:
+            if time.monotonic() - began > _HELD_S:
+                raise
+            time.sleep(0.2)
 
 
 def host_has_swap() -> bool:

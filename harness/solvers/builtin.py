@@ -9,7 +9,7 @@ from __future__ import annotations
 from harness.errors import UserError
 from harness.outcomes import Ending
 from harness.solvers import Driver, SolveContext, Solved
-from harness.suites.task import Candidate
+from harness.suites.task import Candidate, Task
 from harness.workspace import pack
 
 _WRITE = 'for path in "$@"; do rm -f -- "$path"; done; exec tar --extract --file=- --no-same-owner --overwrite'
@@ -29,14 +29,24 @@ def wrong(candidate: str | None) -> Driver:
     """Write one of the task's wrong candidates: the named one, else the first by name."""
 
     def drive(context: SolveContext) -> Solved:
-        found = sorted(context.task.wrong, key=lambda one: one.name)
-        chosen = next((one for one in found if candidate in {None, one.name}), None)
-        if chosen is None:
-            names = ", ".join(one.name for one in found) or "none"
-            raise UserError(f"task {context.task.id}", f"has no wrong candidate {candidate!r}", f"it has: {names}")
-        return _write(context, chosen)
+        return _write(context, candidate_of(context.task, candidate))
 
     return drive
+
+
+def candidate_of(task: Task, name: str | None) -> Candidate:
+    """A task's wrong candidate: the named one, else the first by name.
+
+    Raises:
+        UserError: the task has none of that name, or none at all.
+    """
+    found = sorted(task.wrong, key=lambda one: one.name)
+    chosen = next((one for one in found if name in {None, one.name}), None)
+    if chosen is None:
+        names = ", ".join(one.name for one in found) or "none"
+        problem = f"has no wrong candidate {name!r}" if name else "has no wrong candidate"
+        raise UserError(f"task {task.id}", problem, f"it has: {names}; leave the task or the solver out")
+    return chosen
 
 
 def _write(context: SolveContext, candidate: Candidate) -> Solved:

@@ -9,10 +9,11 @@ from typing import assert_never
 
 from harness.errors import UserError
 from harness.solvers import Driver
-from harness.solvers.builtin import noop, reference, wrong
+from harness.solvers.builtin import candidate_of, noop, reference, wrong
 from harness.solvers.command import command
 from harness.solvers.manifest import DriverKind, Manifest, Solver, complete, load_manifest
 from harness.solvers.service import service
+from harness.suites.task import Task
 
 _BUILTIN = {kind.value: kind for kind in DriverKind}
 _OPTIONS = {"candidate", "model", "effort", "name"}
@@ -36,6 +37,18 @@ def choose(texts: Iterable[str]) -> tuple[Solver, ...]:
         if names.count(name) > 1:
             raise UserError("--solver", f"{name!r} is named twice", "give one of them another name with :name=NAME")
     return tuple(solvers)
+
+
+def check(solvers: Iterable[Solver], tasks: Iterable[Task]) -> None:
+    """Refuse, before a run, a solver that some task has nothing for.
+
+    Raises:
+        UserError: the first task without the wrong candidate that a solver names, or without any.
+    """
+    wrongs = [solver for solver in solvers if solver.manifest.driver is DriverKind.WRONG]
+    for task in tasks:
+        for solver in wrongs:
+            candidate_of(task, solver.manifest.candidate)
 
 
 def driver_of(solver: Solver) -> Driver:

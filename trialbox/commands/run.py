@@ -79,6 +79,8 @@ def run(options: RunOptions) -> ExitCode:
 
 
 def _check(options: RunOptions) -> None:
+    if options.out is not None:
+        _check_out(options.out)
     if options.resume is None:
         if not options.suite:
             raise UserError("SUITE", "is missing", "name one; `trialbox suite list` shows them")
@@ -86,6 +88,18 @@ def _check(options: RunOptions) -> None:
     planned = (options.suite, options.solver, options.task, options.limit, options.attempts, options.energy)
     if planned != ("", None, None, None, 1, "auto") or options.keep_workspaces:
         raise UserError("--resume", "a resumed run keeps what it was planned with", "give only --concurrency beside it")
+
+
+def _check_out(out: str) -> None:
+    """Before anything runs: a card that can't be written where it was asked for is no reason to lose an hour."""
+    import os
+    from pathlib import Path
+
+    path = Path(out)
+    if path.is_dir():
+        raise UserError("--out", f"{out} is a folder", "name a file in it")
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise UserError("--out", f"{path.parent} is no folder that can be written", "create it, or name another")
 
 
 def _go(request: Request, options: RunOptions) -> Done:
