@@ -141,7 +141,8 @@ class ScanRecord(Record):
     """The scan of one candidate's change.
 
     ``changed`` counts all changed paths, ``python`` the Python files among them. ``files`` is sorted by path, and empty
-    when they are over the limits in number or size (then ``complete`` is false). ``tools`` is ``None`` when nothing was scanned.
+    when they are over the limits in number or size (then ``complete`` is false). ``tools`` is ``None`` when nothing was
+    scanned.
     """
 
     schema_version: int = 1
