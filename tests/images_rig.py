@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
+import shutil
 import subprocess
 import tarfile
 import threading
@@ -39,7 +39,7 @@ def share_packages(source: Path, target: Path) -> None:
     (target / "debs").mkdir(parents=True, exist_ok=True)
     for path in (source / "debs").glob("*.deb"):
         if not (target / "debs" / path.name).exists():
-            os.link(path, target / "debs" / path.name)
+            shutil.copyfile(path, target / "debs" / path.name)  # the two may lie on different file systems
 
 
 def fetch(api: docker.APIClient, wanted: Recipe, cache: Path, work: Path) -> tuple[DebianPackage, ...]:
