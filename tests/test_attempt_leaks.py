@@ -127,3 +127,23 @@ def test_no_expected_value_is_in_a_grader(engine, images, tmp_path, owner):
     assert record.outcome is Outcome.FAILED
     assert answers == [set()]
     assert inputs[0], "the search sees the driver's memory"
+
+
+def test_the_git_store_holds_one_commit_and_nothing_beside_it(engine, images, tmp_path, owner):
+    rig = make_rig(engine, images, tmp_path, owner)
+    record = rig.attempt(
+        """
+        git rev-list --all --count; git for-each-ref --format='%(refname)'; git log -1 --format='%an %ae %s %ct'
+        git cat-file --batch-all-objects --batch-check='%(objectname)' | sort > /tmp/all
+        git rev-list --all --objects | cut -d' ' -f1 | sort > /tmp/reached; cmp /tmp/all /tmp/reached && echo same
+        ls .git; find . -newermt 2000-01-02 -not -path . -printf '%p\\n'
+        """
+    )
+    assert rig.text(record.solve.stdout).split("\n") == [
+        "1",
+        "refs/heads/main",
+        "origin origin@localhost Initial state 946684800",
+        "same",
+        *("HEAD", "config", "index", "objects", "refs"),
+        "",
+    ]
