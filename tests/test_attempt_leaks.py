@@ -16,7 +16,7 @@ from harness.outcomes import Outcome
 from harness.records import Coverage
 from harness.solvers.manifest import DriverKind, Manifest
 from harness.suites.load import load_suite
-from tests.attempt_rig import SECRET, make_rig, small_task
+from tests.attempt_rig import LIMITS, SECRET, make_rig, small_task
 from tests.leak_search import search, search_processes
 
 pytestmark = pytest.mark.engine
@@ -101,7 +101,7 @@ def test_the_search_covers_folders_that_are_mounted(engine, images, tmp_path, ow
 
 def test_no_expected_value_is_in_a_grader(engine, images, tmp_path, owner):
     """While the candidate's code runs there, the grader is searched, memory too: inputs are there, answers are not."""
-    task = small_task()
+    task = small_task(LIMITS.model_copy(update={"grade_wall_s": 40}))  # the search takes a while
     needles = expected_needles(task)
     assert SECRET.encode() in needles
     rig = make_rig(engine, images, tmp_path, owner)
@@ -122,7 +122,7 @@ def test_no_expected_value_is_in_a_grader(engine, images, tmp_path, owner):
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
-    record = rig.attempt("printf 'import time\\ntime.sleep(9)\\n' > pkg/words.py", task=task)
+    record = rig.attempt("printf 'import time\\ntime.sleep(60)\\n' > pkg/words.py", task=task)
     watcher.join(60)
     assert record.outcome is Outcome.FAILED
     assert answers == [set()]
