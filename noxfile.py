@@ -50,6 +50,34 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
+def agents(session: nox.Session) -> None:
+    """Run all seven real agents on tasks, bundles built if need be; the tests run the two quickest of them."""
+    _install(session, "dev")
+    session.run("pytest", "-m", "agents or not agents", "tests/test_agents_real.py", *session.posargs)
+
+
+@nox.session
+def chaos(session: nox.Session) -> None:
+    """Run real agents against a provider with every fault: a quarter of an hour, so apart from the tests."""
+    _install(session, "dev")
+    session.run("pytest", "-m", "chaos", *session.posargs)
+
+
+@nox.session
+def attacks(session: nox.Session) -> None:
+    """Try every known attack beside its honest control: some minutes, so apart from the tests."""
+    _install(session, "dev")
+    session.run("python", "-m", "tests.attacks", *session.posargs)
+
+
+@nox.session
+def reproduce(session: nox.Session) -> None:
+    """Reproduce bundles of all suites where there is no image and no network: an hour, as root on Linux."""
+    _install(session, "dev")
+    session.run("python", "-m", "tests.stranger", *session.posargs)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """ruff, mypy --strict and bandit on our own code."""
     _install(session, "dev")

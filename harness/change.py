@@ -103,6 +103,28 @@ def render(base: Tree, after: Tree, manifest: ChangeManifest) -> bytes:
     return b"".join(parts)
 
 
+def changed_lines(base: Tree, after: Tree, at_most: int) -> int:
+    """Lines removed and added together, as the rendering would show them; a mode alone is none.
+
+    A file that is not UTF-8 text counts with all its lines, before and after. Counting stops once there are more than
+    *at_most*.
+    """
+    total = 0
+    for path in sorted(base.keys() | after.keys()):
+        if total > at_most:
+            break
+        old, new = base.get(path), after.get(path)
+        before, now = _text(old), _text(new)
+        if (old.data if old else None) == (new.data if new else None):
+            continue
+        if before is None or now is None:
+            total += sum(one.data.count(b"\n") + 1 for one in (old, new) if one)
+            continue
+        body = list(_hunks(before, now, "", ""))[2:]
+        total += sum(line.startswith((b"+", b"-")) for line in body)
+    return total
+
+
 def _header(change: Change, old: Entry | None, new: Entry | None) -> bytes:
     lines = [f"diff --git a/{change.path} b/{change.path}"]
     if old is None and new is not None:

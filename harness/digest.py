@@ -19,6 +19,8 @@ Digest = Annotated[str, StringConstraints(pattern=DIGEST_PATTERN)]
 
 MAX_SAFE_INTEGER = 2**53 - 1
 
+_sorted_json = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
+
 
 def sha256_bytes(data: bytes) -> str:
     """The digest of exact bytes."""
@@ -32,7 +34,11 @@ def canonical(value: Any) -> bytes:
         rfc8785.CanonicalizationError: the value has no canonical form.
         TypeError: the value holds a float; figures are integers or decimal strings here.
     """
-    _refuse_floats(value)
+    if _is_simple(value):
+        # The interpreter's own encoder, an order of magnitude faster: for plain ASCII it writes the same bytes.
+        text = _sorted_json(value)
+        if text.isascii():
+            return text.encode("ascii")
     return rfc8785.dumps(value)
 
 
@@ -41,15 +47,22 @@ def digest(value: Any) -> str:
     return sha256_bytes(canonical(value))
 
 
-def _refuse_floats(value: Any) -> None:
+def _is_simple(value: Any) -> bool:
+    """Whether a value is made of nothing but JSON's own types, with text for keys and integers in range.
+
+    Raises:
+        TypeError: it holds a float.
+    """
+    if value is None or type(value) in {str, bool}:
+        return True
     if isinstance(value, float):
         raise TypeError("a float has no place in a record: use an integer or a decimal string")
+    # Lists, not generators: the first that is not simple must not hide a float behind it.
     if isinstance(value, dict):
-        for item in value.values():
-            _refuse_floats(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            _refuse_floats(item)
+        return False not in [_is_simple(item) for item in value.values()] and all(type(key) is str for key in value)
+    if isinstance(value, list | tuple):
+        return False not in [_is_simple(item) for item in value]
+    return type(value) is int and -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER
 
 
 def loads(data: bytes | str) -> Any:
@@ -59,6 +72,22 @@ def loads(data: bytes | str) -> Any:
         ValueError: not JSON, or JSON with a duplicate key or a non-finite number.
     """
     return json.loads(data, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+
+
+def loads_exact(data: bytes | str) -> Any:
+    """As :func:`loads`, and every integer must be one that each JSON reader holds exactly.
+
+    Raises:
+        ValueError: as in loads(), or an integer beyond 2^53-1.
+    """
+    return json.loads(data, object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_int=_exact)
+
+
+def _exact(text: str) -> int:
+    # by its length first: Python itself refuses to read thousands of digits
+    if len(text) > 17 or abs(value := int(text)) > MAX_SAFE_INTEGER:
+        raise ValueError(f"the number {text[:24]}{'...' if len(text) > 24 else ''} is beyond 2^53-1")
+    return value
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

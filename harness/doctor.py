@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import shutil
 import sys
@@ -17,7 +16,9 @@ from harness.engine.client import Engine, engine_errors
 from harness.engine.connect import connect
 from harness.engine.runtime import Advisory, advisories
 from harness.errors import TrialboxError
+from harness.gateway.providers import Credential
 from harness.records import Record
+from harness.traces.rights import problems
 
 _GIB = 1024**3
 _ROOM_GIB = 10
@@ -27,7 +28,6 @@ _LIMITS = {"MemoryLimit": "memory", "CpuCfsQuota": "cpu", "PidsLimit": "pids"}
 _CONTROLLERS = ("cpu", "memory", "pids")
 _SLOW_STORAGE = {"vfs", "devicemapper"}
 _NEEDED = {"python", "disk", "engine", "limits"}
-_FAN_CLOEXEC = 1
 
 
 class State(StrEnum):
@@ -61,25 +61,34 @@ class DoctorReport(Record):
         )
 
 
-def survey(home: Path, *, meters: Sequence[MeterStatus] = (), surroundings: Surroundings | None = None) -> DoctorReport:
+def survey(
+    home: Path,
+    *,
+    meters: Sequence[MeterStatus] = (),
+    keys: Sequence[Credential] = (),
+    surroundings: Surroundings | None = None,
+) -> DoctorReport:
     """Look at everything that a run would use.
 
     Args:
         home: the state folder, or where it would be made.
         meters: what :func:`harness.energy.choose.survey` says.
+        keys: each model provider's key, or why there is none.
         surroundings: where to look for an engine; by default this process's environment.
     """
     here = surroundings or Surroundings()
     lines = [_python(), _disk("disk", home)]
     found: tuple[Advisory, ...] = ()
+    same_kernel = True
     try:
         with connect(start=False, surroundings=here) as engine:
+            same_kernel = engine.info.same_kernel
             engine_lines, found = _engine(engine)
             lines += engine_lines
     except TrialboxError as error:
         state = State.LIMITED if here.can_start and error.where == "engine" else State.MISSING
         lines.append(Line(part="engine", state=state, detail=f"{error.where}: {error.problem}", remedy=error.remedy))
-    lines += [_tracer(), Line(part="gateway", state=State.LIMITED, detail="not part of this release: coverage none")]
+    lines += [_tracer(same_kernel), _models(keys)]
     lines += [_meter(meter) for meter in meters]
     return DoctorReport(lines=tuple(lines), advisories=found)
 
@@ -179,16 +188,25 @@ def _controllers() -> Line:
 # ---------------------------------------------------------------------------------------------------- tracer and meters
 
 
-def _tracer() -> Line:
-    detail = "not part of this release: coverage none"
-    if sys.platform != "linux":
-        return Line(part="tracer", state=State.LIMITED, detail=detail)
-    libc = ctypes.CDLL(None, use_errno=True)
-    handle = libc.fanotify_init(_FAN_CLOEXEC, os.O_RDONLY) if hasattr(libc, "fanotify_init") else -1
-    if handle >= 0:
-        os.close(handle)
-    can = "works" if handle >= 0 else "is refused"
-    return Line(part="tracer", state=State.LIMITED, detail=f"{detail}; fanotify {can} here")
+def _tracer(same_kernel: bool) -> Line:
+    """What will be seen of a solver's files and failed calls."""
+    found = problems(same_kernel=same_kernel)
+    works = [channel for channel, problem in found.items() if not problem]
+    told = [f"{channel}: none ({problem})" for channel, problem in found.items() if problem]
+    return Line(
+        part="tracer",
+        state=State.LIMITED if told else State.OK,
+        detail="; ".join([*([f"sees {' and '.join(works)}"] if works else []), *told]),
+        remedy="attempts run all the same; for traces, run as root with an engine on this kernel" if told else "",
+    )
+
+
+def _models(keys: Sequence[Credential]) -> Line:
+    """Which providers a real run could ask; a dry one needs none."""
+    have = [one.upstream for one in keys if one.key is not None]
+    lack = [f"{one.upstream} ({one.reason})" for one in keys if one.key is None]
+    known = f"a key, or none needed, for {', '.join(have)}" if have else "no provider has a key: dry runs only"
+    return Line(part="models", state=State.OK, detail="; ".join([known, *lack]))
 
 
 def _meter(meter: MeterStatus) -> Line:

@@ -9,6 +9,9 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import ClassVar
 
+GO_ON = "repeat the command; a run that had begun goes on with `trialbox run --resume latest`"
+"""The end of a remedy, where a command may have been cut short before or after its run began."""
+
 
 class ExitCode(IntEnum):
     """The command's exit codes: a contract with scripts."""

@@ -6,13 +6,18 @@ Everything after an attempt (audit, score, report) is a function of these record
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
 
 from harness.digest import Digest
 from harness.energy.records import EnergyRecord
 from harness.engine.cgroup import ResourceUse
 from harness.engine.seal import SealFacts
+from harness.extract import Rung
+from harness.gateway.records import AttemptTraffic, Bucket
 from harness.outcomes import Ending, Outcome, Rejection
-from harness.records import BlobRef, Cell, Count, Coverage, ExecutionMode, Limits, Microseconds, Record, TaskRef
+from harness.records import BlobRef, Cell, Count, Coverage, ExecutionMode, Grown, Limits, Microseconds, Record, TaskRef
 from harness.scan.records import ScanRecord
 from harness.suites.groups import GroupKind, OracleKind, Trust
 
@@ -88,8 +93,22 @@ class GradeRecord(Record):
     wall_us: Microseconds
 
 
-class SolveRecord(Record):
+class SelfReported(Record):
+    """What an agent says of its own use, and nothing but that: it is in no figure of ours.
+
+    ``tokens`` has the buckets that the agent sets apart, ``usd`` is in decimal dollars; ``reason`` says what there is
+    not, or what there is to know.
+    """
+
+    tokens: dict[Bucket, Count]
+    usd: Annotated[str, Field(pattern=r"^(0|[1-9][0-9]*)(\.[0-9]+)?$")] | None
+    reason: str = ""
+
+
+class SolveRecord(Grown):
     """The solver's run: what it was asked, how it ended, what it used."""
+
+    later = frozenset({"self_reported"})
 
     argv: tuple[str, ...]
     ending: Ending
@@ -103,10 +122,16 @@ class SolveRecord(Record):
     use: ResourceUse
     energy: EnergyRecord
     transcript: BlobRef | None = None
+    self_reported: SelfReported | None = None
+    """None for a solver that keeps no log that we read."""
 
 
 class CaptureRecord(Record):
-    """What the solver left, as a checked stream. ``manifest`` and ``patch`` are None when the tree was rejected."""
+    """What the solver left, as a checked stream, and the change that its answer makes.
+
+    ``manifest`` and ``patch`` are None when the tree was rejected, when there was no answer, and when its diff did not
+    apply. The counts are of the workspace.
+    """
 
     manifest: BlobRef | None
     patch: BlobRef | None
@@ -121,6 +146,28 @@ class CaptureRecord(Record):
     workspace: BlobRef | None = None
     """The whole tree as a tar of our own making, where it was asked for."""
     flags: tuple[str, ...] = ()
+    rung: Rung | None = None
+    """Where the answer was found; None where the format takes the workspace as it is, and where there was none."""
+
+
+class SelectingRecord(Record):
+    """What a selector may know of an attempt: its answer under the tests that a solver sees, and its size.
+
+    ``tests`` is 0 with a ``reason`` where the task has none, or where they could not be run on this answer.
+    """
+
+    files: tuple[str, ...]
+    """The visible test files that were asked for; none where the task has none."""
+    tests: Count
+    passed: Count
+    size: Count
+    """Bytes of the lines that the change adds and takes away."""
+    reason: str = ""
+    observations: BlobRef | None = None
+    """What came out of the container."""
+    seal: SealFacts | None = None
+    use: ResourceUse
+    wall_us: Microseconds
 
 
 class TraceRecord(Record):
@@ -132,8 +179,10 @@ class TraceRecord(Record):
     lines: BlobRef | None = None
 
 
-class AttemptRecord(Record):
+class AttemptRecord(Grown):
     """One try of one planned cell, whole. Its blob's digest is what the ledger keeps."""
+
+    later = frozenset({"traffic", "selecting"})
 
     schema_version: int = 1
     plan: Digest
@@ -147,7 +196,8 @@ class AttemptRecord(Record):
     concurrency: Count
     outcome: Outcome
     kind: str
-    """The table's kind (``wall``, ``budget``, ``oom``) or the name of the rejection."""
+    """The table's kind (``wall``, ``budget``, ``oom``), the name of the gate that failed, of the rejection, or of the
+    provider's fault."""
     reason: str
     """One line for a reader; empty when there is nothing to add."""
     seed: SeedRecord | None = None
@@ -157,3 +207,7 @@ class AttemptRecord(Record):
     grade: GradeRecord | None = None
     scan: ScanRecord | None = None
     traces: tuple[TraceRecord, ...] = ()
+    traffic: AttemptTraffic | None = None
+    """The web trace in short; None for a solver that needs no model, and where it never ran."""
+    selecting: SelectingRecord | None = None
+    """None where nothing is to be selected by it, and where there was no answer."""

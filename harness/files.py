@@ -7,7 +7,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from harness.errors import StorageError
+from harness.errors import GO_ON, StorageError
 
 
 def atomic_write(path: Path, data: bytes, *, mode: int = 0o644) -> None:
@@ -38,7 +38,7 @@ def storage_error(path: Path, error: OSError) -> StorageError:
     where = str(path)
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return StorageError(
-            where, "the disk is full", "free some space (`trialbox gc` helps), then `trialbox run --resume latest`"
+            where, "the disk is full", f"free some space (`trialbox gc` may help) or use a larger disk, and {GO_ON}"
         )
     if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
         return StorageError(where, "the state folder can't be written", "point TRIALBOX_HOME at a writable folder")

@@ -19,10 +19,12 @@ from harness.engine.sandbox import Sandbox, Volumes, opaque_name
 from harness.engine.spec import Role, SandboxSpec, VolumeMount
 from harness.errors import InfraError
 from harness.evidence import GradeRecord
+from harness.oracles.conditions import USUAL, Conditions
+from harness.oracles.foreign import LOGS, TESTS, has_rewards, overlay_of, suite_tests
 from harness.oracles.policy import examine
 from harness.oracles.run import run_groups
 from harness.store import Store
-from harness.suites.groups import ExitStatusGroup
+from harness.suites.groups import ExitStatusGroup, InTreeGroup, ReportGroup, RewardGroup
 from harness.suites.task import Task
 from harness.suites.tree import Tree
 from harness.workspace import WORKSPACE, pack
@@ -30,8 +32,11 @@ from harness.workspace import WORKSPACE, pack
 GRADE = "/grade"
 OBSERVATIONS_TYPE = "application/vnd.trialbox.observations+json"
 _GRADE_MB = 16
-_UNPACK = ("tar", "--extract", "--file=-", "--no-same-owner", "--preserve-permissions")
+_REWARD_MB = 4
+UNPACK = ("tar", "--extract", "--file=-", "--no-same-owner", "--preserve-permissions")
 _MAX_OBSERVATIONS = 16 << 20
+_WITH_OWN_SETTINGS = (ExitStatusGroup, InTreeGroup, ReportGroup, RewardGroup)
+"""Groups that run with the candidate's own test settings."""
 
 
 class GradingRoom:
@@ -43,9 +48,12 @@ class GradingRoom:
         task: the task; its limits hold here as they did for the solver.
         cpuset: the cores.
         owner: the state folder's digest, for the label.
+        conditions: the surroundings.
     """
 
-    def __init__(self, engine: Engine, image: str, task: Task, cpuset: str, owner: str) -> None:
+    def __init__(
+        self, engine: Engine, image: str, task: Task, cpuset: str, owner: str, conditions: Conditions = USUAL
+    ) -> None:
         limits = task.limits
         mounts = _volumes(task)
         self._volumes = Volumes(engine, owner, mounts)
@@ -53,10 +61,12 @@ class GradingRoom:
             role=Role.GRADER,
             image=image,
             volumes=mounts,
+            binds=conditions.binds,
             tmp_mb=limits.tmp_mb,
-            memory_mb=limits.memory_mb + _GRADE_MB + _restored_mb(task),
+            memory_mb=limits.memory_mb + _GRADE_MB + _restored_mb(task) + sum(one.size_mb for one in mounts[2:]),
             pids=limits.pids,
             cpuset=cpuset,
+            workdir=task.workspace,
         )
         try:
             self.sandbox = Sandbox(engine, spec, owner)
@@ -78,7 +88,9 @@ class GradingRoom:
         self.close()
 
 
-def grade(room: Ahead[GradingRoom], store: Store, task: Task, tree: Tree) -> GradeRecord:
+def grade(
+    room: Ahead[GradingRoom], store: Store, task: Task, tree: Tree, conditions: Conditions = USUAL
+) -> GradeRecord:
     """Grade *tree*, which is the task's ``before`` with a candidate's change applied.
 
     The room is taken only if the policy lets the change through.
@@ -88,11 +100,14 @@ def grade(room: Ahead[GradingRoom], store: Store, task: Task, tree: Tree) -> Gra
     """
     started = time.monotonic_ns()
     nonce = secrets.token_hex(16)
+    laid, gone = overlay_of(task)
     policy = examine(
         task.before,
         tree,
         visible_tests=task.visible_tests,
-        settings_matter=any(isinstance(group, ExitStatusGroup) for group in task.groups),
+        laid_tests=tuple(laid),
+        settings_matter=any(isinstance(group, _WITH_OWN_SETTINGS) for group in task.groups),
+        take_programs_out=task.program is not None,
     )
     if policy.rejection is not None:
         return GradeRecord(
@@ -105,12 +120,15 @@ def grade(room: Ahead[GradingRoom], store: Store, task: Task, tree: Tree) -> Gra
             wall_us=(time.monotonic_ns() - started) // 1000,
         )
     graded = restore(tree, task.before, policy.restore)
+    graded = restore(graded, laid, (*laid, *gone))
     sandbox = room.take().sandbox
-    unpacked = sandbox.run(_UNPACK, stdin=pack(graded), timeout_s=60, max_output=4096)
+    unpacked = sandbox.run(UNPACK, stdin=pack(graded), timeout_s=60, max_output=4096)
     if unpacked.exit_status != 0:
         raise InfraError("grade", f"{len(graded)} files did not fit in the grader", "raise the task's limits")
     seconds = task.limits.grade_wall_s
-    result = run_groups(sandbox, task, nonce=nonce, timeout_s=seconds, max_output=_MAX_OBSERVATIONS)
+    result = run_groups(
+        sandbox, task, nonce=nonce, timeout_s=seconds, max_output=_MAX_OBSERVATIONS, conditions=conditions
+    )
     return GradeRecord(
         verdicts=result.verdicts,
         rejection=result.rejection,
@@ -147,9 +165,23 @@ def _volumes(task: Task) -> tuple[VolumeMount, ...]:
     return (
         VolumeMount(
             volume=opaque_name(),
-            target=WORKSPACE,
+            target=task.workspace,
             size_mb=limits.workspace_mb + _restored_mb(task),
             inodes=limits.workspace_inodes + task.before.inodes,
+            no_copy=task.workspace != WORKSPACE,
         ),
         VolumeMount(volume=opaque_name(), target=GRADE, size_mb=_GRADE_MB, inodes=2048, uid=0),
+        *(_reward_volumes(task) if has_rewards(task) else ()),
+    )
+
+
+def _reward_volumes(task: Task) -> tuple[VolumeMount, VolumeMount]:
+    """Where an imported task's script finds its tests, and where it leaves its verdict."""
+    tests = suite_tests(task)
+    size_mb = _REWARD_MB + (tests.size >> 20) + tests.inodes // 256
+    return (
+        VolumeMount(
+            volume=opaque_name(), target=TESTS, size_mb=size_mb, inodes=2048 + tests.inodes, uid=0, no_copy=True
+        ),
+        VolumeMount(volume=opaque_name(), target=LOGS, size_mb=_REWARD_MB, inodes=2048, no_copy=True),
     )

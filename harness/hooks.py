@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Protocol
 
 from harness.engine.sandbox import Sandbox
-from harness.engine.spec import BindMount
+from harness.engine.spec import BindMount, VolumeMount
 from harness.evidence import TraceRecord
+from harness.gateway.access import Closed
 from harness.records import Cell, Coverage
 
 CHANNELS = ("filesystem", "denied", "web")
@@ -17,12 +19,13 @@ CHANNELS = ("filesystem", "denied", "web")
 class Hook(Protocol):
     """One watcher of one attempt; a fresh object each attempt.
 
-    ``channel`` is what it watches. ``binds`` are host folders its container needs (a gateway's socket folder) and
+    ``channel`` is what it watches. ``binds`` and ``volumes`` are what its container needs (a gateway's socket) and
     ``env`` what the solver must know to use them.
     """
 
     channel: str
     binds: Sequence[BindMount]
+    volumes: Sequence[VolumeMount]
     env: dict[str, str]
 
     def before_solve(self, sandbox: Sandbox) -> None:
@@ -37,6 +40,23 @@ def no_hooks(_: Cell) -> Sequence[Hook]:
     return ()
 
 
+def disarmed(hooks: Sequence[Hook]) -> tuple[TraceRecord, ...]:
+    """What each hook saw. One that fails keeps no other from its end: a gateway's door would stay open.
+
+    Raises:
+        InfraError: one of them failed, once all have ended.
+    """
+    records: list[TraceRecord] = []
+
+    def end(hook: Hook) -> None:
+        records.append(hook.after_solve())
+
+    with ExitStack() as ends:
+        for hook in reversed(hooks):
+            ends.callback(end, hook)
+    return tuple(records)
+
+
 def unwatched(seen: Sequence[TraceRecord]) -> tuple[TraceRecord, ...]:
     """Records for the channels that no hook watched, so that none is silently absent."""
     watched = {record.channel for record in seen}
@@ -45,3 +65,9 @@ def unwatched(seen: Sequence[TraceRecord]) -> tuple[TraceRecord, ...]:
         for channel in CHANNELS
         if channel not in watched
     )
+
+
+def closed_door(hooks: Sequence[Hook]) -> Closed | None:
+    """What the gateway's hook among them saw; None where there is none, or it never got to see anything."""
+    found = (getattr(hook, "closed", None) for hook in hooks)
+    return next((one for one in found if isinstance(one, Closed)), None)

@@ -1,7 +1,9 @@
 """The ledger's SQLite file: its schema, and its errors in our terms.
 
 The schema holds the promises, so that no code path can break them: cells are planned before the run and never added or
-removed later, a cell ends once, a try ends once, and a cell has at most one open try.
+removed later, a cell ends once, a try ends once, a cell has at most one open try, and money that was reserved is
+settled once and never forgotten. What it counts for (``charge``) is what the meter said, or else the reservation, or
+the part that is known if that is more.
 """
 
 from __future__ import annotations
@@ -10,13 +12,85 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
-from harness.errors import StorageError
+from harness.errors import GO_ON, StorageError
 from harness.files import storage_error
+from harness.ledger_chain import adopt
 from harness.outcomes import Outcome
 
 APPLICATION_ID = 0x7462786C
-VERSION = 1
+VERSION = 4
+_READABLE = {3, VERSION}
+"""Versions whose runs and cells can be read where nothing may be written."""
+
+_CACHED = """
+CREATE TABLE cached (
+    kind TEXT NOT NULL CHECK (kind IN ('baseline', 'seed', 'scan', 'admission')),
+    key TEXT NOT NULL,
+    blob TEXT NOT NULL,
+    PRIMARY KEY (kind, key)
+) STRICT;
+"""
+
+_SPEND = """
+CREATE TABLE spend (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    day TEXT NOT NULL CHECK (day GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'),
+    purpose TEXT NOT NULL CHECK (purpose IN ('attempt', 'judge', 'maintenance')),
+    worker TEXT NOT NULL,
+    what TEXT NOT NULL,
+    reserved INTEGER NOT NULL CHECK (reserved >= 0),
+    state TEXT NOT NULL CHECK (state IN ('reserved', 'settled', 'abandoned')),
+    actual INTEGER CHECK (actual >= 0),
+    at_least INTEGER CHECK (at_least >= 0),
+    opened_us INTEGER NOT NULL,
+    closed_us INTEGER,
+    charge INTEGER NOT NULL GENERATED ALWAYS AS (coalesce(actual, max(reserved, coalesce(at_least, 0)))) VIRTUAL,
+    CHECK ((state = 'reserved') = (closed_us IS NULL)),
+    CHECK ((state = 'settled') = (at_least IS NOT NULL)),
+    CHECK (actual IS NULL OR at_least IS NOT NULL)
+) STRICT;
+
+CREATE INDEX spend_of_a_day ON spend (day);
+
+CREATE TRIGGER spend_stays BEFORE DELETE ON spend
+BEGIN SELECT RAISE(ABORT, 'money that was reserved stays on record'); END;
+
+CREATE TRIGGER spend_settles_once BEFORE UPDATE ON spend
+WHEN OLD.state <> 'reserved' OR NEW.reserved <> OLD.reserved OR NEW.day <> OLD.day OR NEW.worker <> OLD.worker
+BEGIN SELECT RAISE(ABORT, 'a reservation is settled once'); END;
+"""
+
+_CHAIN = """
+CREATE TABLE chain (
+    run_id TEXT NOT NULL REFERENCES runs (id),
+    seq INTEGER NOT NULL CHECK (seq >= 1),
+    event TEXT NOT NULL,
+    prev TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    PRIMARY KEY (run_id, seq)
+) STRICT;
+
+CREATE TABLE published (
+    seq INTEGER PRIMARY KEY,
+    card TEXT NOT NULL,
+    entry TEXT NOT NULL,
+    at_us INTEGER NOT NULL
+) STRICT;
+
+CREATE TRIGGER chain_stays BEFORE DELETE ON chain
+BEGIN SELECT RAISE(ABORT, 'what happened stays on record'); END;
+
+CREATE TRIGGER chain_is_fixed BEFORE UPDATE ON chain
+BEGIN SELECT RAISE(ABORT, 'what happened stays as it was written'); END;
+
+CREATE TRIGGER published_stays BEFORE DELETE ON published
+BEGIN SELECT RAISE(ABORT, 'what was published stays on record'); END;
+
+CREATE TRIGGER published_is_fixed BEFORE UPDATE ON published
+BEGIN SELECT RAISE(ABORT, 'what was published stays as it was written'); END;
+"""
 
 _SCHEMA = """
 CREATE TABLE runs (
@@ -70,13 +144,9 @@ CREATE TABLE interventions (
     PRIMARY KEY (run_id, seq)
 ) STRICT;
 
-CREATE TABLE cached (
-    kind TEXT NOT NULL CHECK (kind IN ('baseline', 'seed', 'scan')),
-    key TEXT NOT NULL,
-    blob TEXT NOT NULL,
-    PRIMARY KEY (kind, key)
-) STRICT;
-
+{cached}
+{spend}
+{chain}
 CREATE TRIGGER plan_is_fixed BEFORE INSERT ON cells
 WHEN (SELECT sealed FROM runs WHERE id = NEW.run_id) = 1
 BEGIN SELECT RAISE(ABORT, 'the plan is fixed'); END;
@@ -104,8 +174,21 @@ PRAGMA user_version = {version};
 """
 
 SCHEMA = _SCHEMA.format(
-    outcomes=", ".join(f"'{outcome.value}'" for outcome in Outcome), application_id=APPLICATION_ID, version=VERSION
+    outcomes=", ".join(f"'{outcome.value}'" for outcome in Outcome),
+    cached=_CACHED,
+    spend=_SPEND,
+    chain=_CHAIN,
+    application_id=APPLICATION_ID,
+    version=VERSION,
 )
+
+_FROM_VERSION_3 = f"{_CHAIN}PRAGMA user_version = {VERSION};"
+"""A ledger of version 3 had no chain of what happened; what it holds is taken over as it is."""
+_FROM_VERSION_2 = f"{_SPEND}{_FROM_VERSION_3}"
+"""A ledger of version 2 knew nothing of money."""
+_FROM_VERSION_1 = f"DROP TABLE cached;{_CACHED}{_FROM_VERSION_2}"
+"""A ledger of version 1 knew fewer kinds of cached results; what it remembered can be had again."""
+_MIGRATIONS = {1: _FROM_VERSION_1, 2: _FROM_VERSION_2, 3: _FROM_VERSION_3}
 
 
 def open_file(path: Path) -> sqlite3.Connection:
@@ -116,6 +199,9 @@ def open_file(path: Path) -> sqlite3.Connection:
     """
     with sqlite_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
+        # One without a byte beside cards lost its content: as a new one it would have `gc` take all blobs for stray.
+        if path.exists() and not path.stat().st_size and any(path.parent.glob("cards/*.json")):
+            raise damaged(path, "it is empty, and there are cards beside it")
         connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
         try:
             _set_up(connection, path)
@@ -123,6 +209,39 @@ def open_file(path: Path) -> sqlite3.Connection:
             connection.close()
             raise
     return connection
+
+
+def open_for_reading(path: Path) -> sqlite3.Connection:
+    """A connection to a ledger on a disk that can't be written, where so no other process writes either.
+
+    Raises:
+        StorageError: the file is damaged or is no ledger of this version.
+    """
+    with sqlite_errors(path):
+        address = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
+        connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+        try:
+            _recognise(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _recognise(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse what can't be read as it is."""
+    version, application = _numbers(connection)
+    if application != APPLICATION_ID or version not in _READABLE:
+        raise StorageError(
+            str(path), f"is no ledger of version {VERSION}", "use the trialbox that wrote it, or a writable folder"
+        )
+
+
+def _numbers(connection: sqlite3.Connection) -> tuple[int, int]:
+    version, application = (
+        int(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("user_version", "application_id")
+    )
+    return version, application
 
 
 def _set_up(connection: sqlite3.Connection, path: Path) -> None:
@@ -145,14 +264,17 @@ def _set_up(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _create_or_recognise(connection: sqlite3.Connection, path: Path) -> None:
-    version, application = (
-        int(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("user_version", "application_id")
-    )
+    version, application = _numbers(connection)
     if version == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
         for statement in _statements(SCHEMA):
             connection.execute(statement)
     elif application != APPLICATION_ID:
         raise StorageError(str(path), "is not a trialbox ledger", "move it away, or point TRIALBOX_HOME elsewhere")
+    elif version in _MIGRATIONS:
+        for statement in _statements(_MIGRATIONS[version]):
+            connection.execute(statement)
+        for (run_id,) in connection.execute("SELECT id FROM runs").fetchall():
+            adopt(connection, run_id)
     elif version != VERSION:
         raise StorageError(str(path), f"has ledger version {version}, not {VERSION}", "use the trialbox that wrote it")
 
@@ -185,7 +307,7 @@ def _explained(path: Path, error: sqlite3.DatabaseError) -> StorageError:
     match getattr(error, "sqlite_errorcode", 0) & 0xFF:
         case sqlite3.SQLITE_FULL:
             return StorageError(
-                where, "the disk is full", "free some space (`trialbox gc` helps), then `trialbox run --resume latest`"
+                where, "the disk is full", f"free some space (`trialbox gc` may help) or use a larger disk, and {GO_ON}"
             )
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
             return StorageError(where, "the ledger can't be written", "point TRIALBOX_HOME at a writable folder")

@@ -41,9 +41,21 @@ class Rejection(StrEnum):
     COMPILED_ARTIFACT = "compiled_artifact"
     INTERPRETER_HOOK = "interpreter_hook"
     TEST_CONFIG_MODIFIED = "test_config_modified"
+    MODULE_SHADOWING = "module_shadowing"
     CANARY_FLIPPED = "canary_flipped"
     UNEXPECTED_TESTS = "unexpected_tests"
     HIDDEN_MATERIAL_CHANGED = "hidden_material_changed"
+
+
+class Gate(StrEnum):
+    """What an answer must pass before it is graded by groups. One that does not has failed, with the gate's name."""
+
+    APPLY = "apply"
+    """A diff applies to the task's tree, exactly."""
+    BUDGET = "budget"
+    """It changes no more lines than the task allows."""
+    TYPECHECK = "typecheck"
+    """The type checker has nothing to say against the target."""
 
 
 class Ending(StrEnum):
@@ -57,6 +69,9 @@ class Ending(StrEnum):
     BUDGET_LIMIT = "budget_limit"
     SOLVER_REFUSED = "solver_refused"
     NOTHING_EXTRACTED = "nothing_extracted"
+    """Neither the reply nor the workspace holds an answer."""
+    GATE_FAILED = "gate_failed"
+    """The answer did not pass one of the gates (:class:`Gate`) before the groups."""
     CHANGE_REJECTED = "change_rejected"
     BASELINE_PASSES = "baseline_passes"
     """The task itself is at fault: its unmodified base does not fail as it must."""
@@ -102,6 +117,8 @@ def rule(ending: Ending) -> Rule:
             return Rule(Outcome.REFUSED, "", graded=False, retry=False, counts=True)
         case Ending.NOTHING_EXTRACTED:
             return Rule(Outcome.EXTRACT_FAILED, "", graded=False, retry=False, counts=True)
+        case Ending.GATE_FAILED:
+            return Rule(Outcome.FAILED, "", graded=False, retry=False, counts=True)
         case Ending.CHANGE_REJECTED:
             return Rule(Outcome.REJECTED, "", graded=False, retry=False, counts=True)
         case Ending.BASELINE_PASSES:

@@ -15,6 +15,13 @@ from harness.engine.spec import Role, SandboxSpec, VolumeMount
 from harness.errors import GateError
 from harness.workspace import WORKSPACE
 
+_BELOW = (
+    "python3",
+    "-c",
+    "import socket\ntry: socket.socket(40, socket.SOCK_STREAM)\nexcept OSError: pass\nelse: raise SystemExit(1)",
+)
+"""Opens a socket of the family that no namespace holds; nothing is connected to."""
+
 
 def preflight(engine: Engine, image: str, owner: str) -> None:
     """Refuse an engine whose containers leak.
@@ -34,8 +41,12 @@ def preflight(engine: Engine, image: str, owner: str) -> None:
         spec = SandboxSpec(role=Role.PROBE, image=image, volumes=mounts, memory_mb=64, pids=32)
         with Sandbox(engine, spec, owner) as sandbox:
             answer = sandbox.run(seal.READ_INSIDE, timeout_s=60, max_output=1 << 20, workdir="/")
+            below = sandbox.run(_BELOW, timeout_s=60, max_output=1 << 10, workdir="/")
     finally:
         volumes.remove()
+    if below.exit_status != 0:
+        said = "a program inside a container can open a socket to the machine below it (vsock)"
+        raise GateError("isolation", said, "use Docker 23 or newer, or run as root on the engine's own machine")
     if answer.exit_status != 0:
         raise GateError("isolation", "a program inside a container could not be asked", "see `trialbox doctor`")
     seal.check(spec, seal.parse_inside(answer.stdout.decode("utf-8", "replace")), swap_on_host=host_has_swap())

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from harness.outcomes import Outcome
 from harness.records import Cell
+from harness.spend_book import Spent
 
 
 @dataclass(frozen=True)
@@ -15,6 +16,7 @@ class Finished:
 
     ``terminal`` says that the cell has, too; otherwise another try follows. ``energy_uj`` is the solver's active energy
     and None where there is no figure; ``energy_reliable`` is false for a ``~`` figure. ``wall_us`` is the whole try's.
+    ``spent`` is what it cost by the gateway's meter, None where nothing is paid by the token.
     """
 
     cell: Cell
@@ -25,6 +27,7 @@ class Finished:
     energy_reliable: bool
     wall_us: int
     reason: str = ""
+    spent: Spent | None = None
 
 
 class Progress(Protocol):

@@ -8,9 +8,16 @@ no floats. Every record can be written as canonical JSON with :func:`to_json` an
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)
 
 from harness import digest as _digest
 from harness.digest import Digest
@@ -25,6 +32,22 @@ class Record(BaseModel):
     """Base of every stored record: immutable, and an unknown key is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Grown(Record):
+    """A record that got fields after some had been written.
+
+    ``later`` names them. One that holds its default is left out, so that older records keep their bytes and digests.
+    """
+
+    later: ClassVar[frozenset[str]] = frozenset()
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        value: dict[str, Any] = write(self)
+        fields = type(self).model_fields
+        unset = {n for n in self.later if getattr(self, n) == fields[n].get_default(call_default_factory=True)}
+        return {name: item for name, item in value.items() if name not in unset}
 
 
 R = TypeVar("R", bound=BaseModel)
@@ -120,6 +143,9 @@ class ImageRef(Record):
     id: Digest
     lock: Digest
     drift: bool = False
+    locked: bool = True
+    """False for an image of the user's engine that a task is pinned to: ``id`` is then the engine's, and no lock makes
+    it anew."""
 
 
 # ------------------------------------------------------------------------------------------------------------- identity
@@ -143,8 +169,13 @@ class SuiteRef(Record):
     hash: Digest
 
 
-class SolverRef(Record):
-    """Who attempts: a name unique in the plan, and what stands behind it. Unknown fields read ``unknown``."""
+class SolverRef(Grown):
+    """Who attempts: a name unique in the plan, and what stands behind it. Unknown fields read ``unknown``.
+
+    ``provider`` is where its model is reached and ``billing`` how that is paid; both are None where it needs none.
+    """
+
+    later = frozenset({"provider", "billing"})
 
     name: str
     kind: str
@@ -153,6 +184,8 @@ class SolverRef(Record):
     harness_version: str = "unknown"
     effort_requested: str = "unknown"
     manifest: Digest
+    provider: str | None = None
+    billing: Literal["api", "subscription", "local"] | None = None
 
 
 class Cell(Record):
@@ -168,8 +201,66 @@ class Cell(Record):
         return f"{self.solver}/{self.task}/{self.attempt}"
 
 
-class Plan(Record):
-    """Everything that is fixed before the first dispatch; its digest is the plan id."""
+class BudgetTerms(Record):
+    """What each attempt may use of its model; None is no limit. ``usd`` is exact dollars, held by the ``prices``."""
+
+    requests: Count | None = None
+    tokens: Count | None = None
+    usd: str | None = None
+    prices: Digest | None = None
+
+
+class SelectorKind(StrEnum):
+    """Who picks one attempt of several."""
+
+    ORACLE = "oracle"
+    """The hidden grading itself: no selection at all, so it is told as pass@N."""
+    VISIBLE_TESTS = "visible-tests"
+    """The tests that a solver sees too (:mod:`harness.selecting`)."""
+
+
+class BestOf(Record):
+    """Attempts at a task in groups of ``rollouts``, by their numbers, of each of which ``selector`` picks one."""
+
+    rollouts: Annotated[int, Field(ge=2)]
+    selector: SelectorKind
+
+
+class JudgeKind(StrEnum):
+    """What answered as a judge."""
+
+    MODEL = "model"
+    REPLAY = "replay"
+    """Answers that were given earlier; they never make a publishable figure."""
+    STUB = "stub"
+    """Made-up answers, for tests."""
+
+
+class Judge(Record):
+    """One member of a panel: the model, and the lab that made it (``unknown`` is nobody's friend)."""
+
+    model: str
+    lab: str
+    effort: str = "unknown"
+
+
+class Judging(Record):
+    """How C is judged, as fixed before the run: the protocol, rubric and exam by digest, and who the judges are."""
+
+    protocol: Digest
+    rubric: Digest | None = None
+    exam: Digest | None = None
+    kind: JudgeKind
+    panel: tuple[Judge, ...]
+
+
+class Plan(Grown):
+    """Everything that is fixed before the first dispatch; its digest is the plan id.
+
+    ``attempts`` counts every attempt of a solver at a task, those of a group that is selected from included.
+    """
+
+    later = frozenset({"budget", "best_of", "judging"})
 
     schema_version: int = 1
     suite: SuiteRef
@@ -182,6 +273,10 @@ class Plan(Record):
     provider: str
     formula: Digest
     images: tuple[ImageRef, ...]
+    budget: BudgetTerms | None = None
+    best_of: BestOf | None = None
+    judging: Judging | None = None
+    """None where nobody judges."""
 
     @property
     def id(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,12 @@ from pydantic import BaseModel
 from harness.evidence import AttemptRecord, ChangeManifest
 from harness.records import BlobRef, from_json
 from harness.store import Store
+from harness.traffic import read_trace
+
+WEB = "web"
+_WRITTEN = re.compile(
+    rb'\{"digest":"sha256:([0-9a-f]{64})","media_type":"([a-z0-9.+-]+/[a-z0-9.+-]+)","size":(0|[1-9][0-9]*)\}'
+)
 
 
 def blob_refs(record: BaseModel) -> Iterator[tuple[str, BlobRef]]:
@@ -21,14 +28,29 @@ def attempt_blobs(store: Store, record: AttemptRecord) -> Iterator[tuple[str, Bl
     """Each blob that an attempt needs, the contents of its change included. Blobs may repeat.
 
     Raises:
-        VerifyError: the change manifest is missing or damaged; what comes before it has been given by then.
+        VerifyError: the change manifest or the web trace is missing or damaged; what comes before it has been given
+            by then.
     """
     yield from blob_refs(record)
+    for number, trace in enumerate(record.traces):
+        if trace.channel == WEB and trace.lines is not None:
+            for line in read_trace(store, trace.lines):
+                for path, ref in blob_refs(line):
+                    yield f"traces[{number}].lines[{line.seq}].{path}", ref
     if record.capture is not None and record.capture.manifest is not None:
         where = f"blob {record.capture.manifest.digest}"
         manifest = from_json(ChangeManifest, store.get(record.capture.manifest.digest), where)
         for path, ref in blob_refs(manifest):
             yield f"capture.manifest.{path}", ref
+
+
+def written_refs(data: bytes) -> list[tuple[bytes, bytes, bytes]] | None:
+    """Each blob that canonical JSON names, without parsing it: the digest's hex, the media type, the size.
+
+    A quote in a string is escaped, so what looks like a reference is one. None where one may be written in another way.
+    """
+    found: list[tuple[bytes, bytes, bytes]] = _WRITTEN.findall(data)
+    return found if len(found) == data.count(b'"media_type"') else None
 
 
 def _walk(value: Any, path: str) -> Iterator[tuple[str, BlobRef]]:

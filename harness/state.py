@@ -86,7 +86,7 @@ class State:
             raise StorageError(
                 str(self.root),
                 f"the disk is full: {free >> 20} MiB are free, a run needs {MIN_FREE_BYTES >> 20}",
-                "free some space (`trialbox gc` helps)",
+                "free some space (`trialbox gc` may help) or use a larger disk",
             )
 
     @contextmanager
@@ -121,9 +121,17 @@ class State:
 
 
 def find_state(environ: Mapping[str, str], cwd: Path) -> State:
-    """The state folder that the environment names, else ``.trialbox`` of the current folder."""
+    """The state folder that the environment names, else ``.trialbox`` of the current folder.
+
+    Raises:
+        UserError: a file is in its place.
+    """
     named = environ.get(HOME_VARIABLE)
-    return State((cwd / Path(named).expanduser()) if named else cwd / FOLDER)
+    root = (cwd / Path(named).expanduser()) if named else cwd / FOLDER
+    there = next(path for path in (root, *root.parents) if os.path.lexists(path))
+    if not there.is_dir():
+        raise UserError(str(root), f"can't be the state folder: {there} is no folder", f"set {HOME_VARIABLE} to one")
+    return State(root)
 
 
 def _text(path: Path) -> str:

@@ -51,6 +51,10 @@ class LocalStore:
         name = digest.removeprefix("sha256:")
         return self.root / name[:2] / name[2:]
 
+    def _name(self, digest: str) -> str:
+        name = digest.removeprefix("sha256:")
+        return f"{self.root}/{name[:2]}/{name[2:]}"
+
     def put(self, data: bytes, media_type: str) -> BlobRef:
         digest = sha256_bytes(data)
         path = self._path(digest)
@@ -84,16 +88,33 @@ class LocalStore:
         return BlobRef(digest=digest, size=size, media_type=media_type)
 
     def get(self, digest: str) -> bytes:
-        path = self._path(digest)
+        path = self._name(digest)
         try:
-            data = path.read_bytes()
-        except FileNotFoundError as error:
+            with open(path, "rb", buffering=0) as handle:  # noqa: PTH123 - a path object costs as much as reading
+                data = handle.readall()
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
             raise _missing(digest) from error
         except OSError as error:
-            raise storage_error(path, error) from error
+            raise storage_error(Path(path), error) from error
         if sha256_bytes(data) != digest:
             raise _changed(digest, sha256_bytes(data), len(data))
         return data
+
+    def size_of_whole(self, digest: str) -> int:
+        """How many bytes a blob has, if they match its digest; it is not held in memory. Raises as :meth:`get`."""
+        path, hasher, size = self._name(digest), hashlib.sha256(), 0
+        try:
+            with open(path, "rb", buffering=0) as handle:  # noqa: PTH123 - as in get()
+                while block := handle.read(1 << 16):
+                    hasher.update(block)
+                    size += len(block)
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
+            raise _missing(digest) from error
+        except OSError as error:
+            raise storage_error(Path(path), error) from error
+        if f"sha256:{hasher.hexdigest()}" != digest:
+            raise _changed(digest, f"sha256:{hasher.hexdigest()}", size)
+        return size
 
     def has(self, digest: str) -> bool:
         return self._path(digest).is_file()
@@ -194,6 +215,11 @@ def is_whole(store: Store, digest: str) -> bool:
     except VerifyError:
         return False
     return True
+
+
+def size_of_whole(store: Store, digest: str) -> int:
+    """How many bytes a blob has, if it is there and matches its digest; VerifyError if not."""
+    return store.size_of_whole(digest) if isinstance(store, LocalStore) else len(store.get(digest))
 
 
 def open_store(where: Path | str) -> Store:

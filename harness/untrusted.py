@@ -53,6 +53,11 @@ def clean_text(text: str | bytes, limit: int = 200) -> str:
     return safe + ("…" if len(raw) > limit else "")
 
 
+def inert(text: str) -> str:
+    """All of *text* as one such line, however long: the last door before a terminal."""
+    return clean_text(text, len(text))
+
+
 @lru_cache(maxsize=4096)
 def _shown(ch: str) -> str:
     hidden = _CONTROL.match(ch) or ch in _SEPARATORS or unicodedata.category(ch) in {"Cf", "Cs", "Co", "Cn"}

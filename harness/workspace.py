@@ -115,14 +115,16 @@ class Workspace:
         image: the engine's handle of our own base image; a task's image never runs the keeper.
         limits: sizes and inode counts.
         owner: the state folder's digest, for the label.
+        tmp_mb: the keeper's own scratch space.
     """
 
-    def __init__(self, engine: Engine, image: str, limits: Limits, owner: str) -> None:
+    def __init__(self, engine: Engine, image: str, limits: Limits, owner: str, *, tmp_mb: int = 1) -> None:
         self.limits = limits
         self.mounts = volumes(limits)
         self._volumes = Volumes(engine, owner, self.mounts)
         # The volumes' pages are charged to whoever writes them, and the seed is written from here.
-        memory = 128 + limits.workspace_mb + limits.home_mb + (limits.workspace_inodes + limits.home_inodes) // 1024
+        inodes = limits.workspace_inodes + limits.home_inodes
+        memory = 127 + tmp_mb + limits.workspace_mb + limits.home_mb + inodes // 1024
         try:
             self.keeper = Sandbox(
                 engine,
@@ -134,7 +136,7 @@ class Workspace:
                     memory_mb=memory,
                     pids=32,
                     cap_add=("DAC_READ_SEARCH",),
-                    tmp_mb=1,
+                    tmp_mb=tmp_mb,
                 ),
                 owner,
             )
@@ -154,6 +156,10 @@ class Workspace:
         """Remove the keeper and the volumes with all they hold."""
         self.keeper.destroy()
         self._volumes.remove()
+
+    def mounts_at(self, folder: str) -> tuple[VolumeMount, ...]:
+        """The mounts for another container than the keeper, which has the tree in *folder*."""
+        return tuple(one.at(folder) if one.target == WORKSPACE and folder != WORKSPACE else one for one in self.mounts)
 
     def seed(self, archive: bytes) -> None:
         """Unpack a harness-made tar, with names from the root, as the agent's user; prove that all of it arrived.

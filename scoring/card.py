@@ -6,11 +6,14 @@ A card has a core that must reproduce, measured values, and a stamp; each part o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Final, Literal, Self
 
-from harness.digest import Digest, canonical, digest, loads
+from pydantic import model_validator
+
+from harness.digest import Digest, canonical, digest, loads_exact
 from harness.errors import InfraError, UserError
 from harness.files import atomic_write
 from harness.records import Record, from_json, to_value
@@ -19,7 +22,13 @@ from scoring.evidence import Evidence
 from scoring.measured import Measured, make_measured
 from scoring.stamp import Circumstances, Stamp, make_stamp
 
+_LATER = "is of a later trialbox"
 PARTS = ("core", "measured", "stamp")
+
+_ID = re.compile(r"latest|(sha256:)?[0-9a-f]{8,64}")
+
+SCHEMA_VERSION: Final = 1
+"""Of the cards that are written. Cards of each version up to this one are read, for ever."""
 
 
 class Card(Record):
@@ -33,6 +42,15 @@ class Card(Record):
     stamp: Stamp
     sections: dict[str, Digest]
     """The digest of each part's each field, such as ``core.cells``."""
+
+    @model_validator(mode="after")
+    def _of_one_plan(self) -> Self:
+        """Digests can be worked out anew by anybody; that the solvers are the plan's every reader relies on."""
+        solvers = {one.name for one in self.core.plan.solvers}
+        for part, found in (("core.aggregates", self.core.aggregates), ("measured.solvers", self.measured.solvers)):
+            if found.keys() != solvers:
+                raise ValueError(f"{part}: is not of the plan's solvers")
+        return self
 
     def to_bytes(self) -> bytes:
         """The card's file."""
@@ -64,7 +82,12 @@ def make_card(evidence: Evidence, made: Circumstances) -> Card:
         raise UserError(
             f"run {made.run_id}", f"cell {error.args[0]} has not ended", f"trialbox run --resume {made.run_id}"
         ) from error
-    body = {"schema_version": 1, "core_digest": digest(parts["core"]), **parts, "sections": section_digests(parts)}
+    body = {
+        "schema_version": SCHEMA_VERSION,
+        "core_digest": digest(parts["core"]),
+        **parts,
+        "sections": section_digests(parts),
+    }
     return Card.model_validate({**body, "id": digest(body)})
 
 
@@ -107,12 +130,14 @@ def find_card(folder: Path, name: str) -> Path:
     Raises:
         UserError: there is none, or more than one.
     """
-    if name.endswith(".json") or "/" in name:
-        path = Path(name)
+    path = Path(name)
+    if name.endswith(".json") or "/" in name or (not _ID.fullmatch(name) and path.is_file()):
         if not path.is_file():
             raise UserError(name, "there is no such card file", "`trialbox card list` shows the cards here")
         return path
     ids = card_ids(folder)
+    if not ids:
+        raise UserError(f"card {name}", "this state folder has no card yet", "`trialbox run smoke` makes one")
     wanted = name.removeprefix("sha256:")
     found = ids[-1:] if name == "latest" else [one for one in ids if one.removeprefix("sha256:").startswith(wanted)]
     if len(found) != 1 or (len(wanted) < 8 and name != "latest"):
@@ -139,6 +164,21 @@ def parse(data: bytes) -> Any:
     """A card's bytes as plain values, strictly.
 
     Raises:
-        ValueError: not JSON, or ambiguous.
+        ValueError: not JSON, or ambiguous: a duplicate key, or a number that not every reader holds exactly.
     """
-    return loads(data)
+    return loads_exact(data)
+
+
+def newer_schema(value: Any) -> str | None:
+    """Why a card of a later trialbox can't be read here; None if its schema version is known."""
+    version = value.get("schema_version") if isinstance(value, dict) else None
+    if isinstance(version, bool) or not isinstance(version, int) or version <= SCHEMA_VERSION:
+        return None
+    return f"schema_version: {version} {_LATER}; this one reads up to {SCHEMA_VERSION}"
+
+
+def remedy_of(problem: str, name: str = "") -> str:
+    """What to do about a card that can't be taken as it is."""
+    if _LATER in problem:
+        return "upgrade trialbox"
+    return f"`trialbox card verify{name and ' '}{name}` says all; put back a copy"

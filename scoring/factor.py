@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
@@ -12,6 +13,12 @@ from harness.records import Record
 from scoring.figures import Figure, decimal, known, missing
 
 Ratio = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]*)/[1-9][0-9]*$")]
+
+
+@lru_cache(maxsize=1 << 14)
+def _shown(exact: str) -> str:
+    """To six places: few different ones fill a card."""
+    return decimal(Fraction(exact))
 
 
 class Factor(Record):
@@ -26,7 +33,7 @@ class Factor(Record):
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
-        shown = None if self.exact is None else decimal(Fraction(self.exact))
+        shown = None if self.exact is None else _shown(self.exact)
         if shown != self.figure.value:
             raise ValueError(f"{self.exact} is not {self.figure.value}")
         return self

@@ -5,24 +5,46 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
+from pydantic import Field
+
+from harness.decoys import HONEY
+from harness.digest import Digest
 from harness.energy.records import IdleBaseline
 from harness.engine.runtime import Advisory, advisories
 from harness.ledger import Intervention
-from harness.records import Count, Coverage, ExecutionMode, Limits, Microseconds, Record, RunMode
+from harness.records import (
+    BlobRef,
+    Count,
+    Coverage,
+    ExecutionMode,
+    Grown,
+    Limits,
+    Microseconds,
+    Record,
+    RunMode,
+    to_json,
+)
 from harness.scan.records import Tools
 from harness.suites.groups import OracleKind, Trust
 from scoring import wording
+from scoring.audited import Audited
 from scoring.evidence import Evidence, TryEvidence
+from scoring.prices import PriceTable
 
 if TYPE_CHECKING:  # a card is read without an engine's SDK
     from harness.engine.client import EngineInfo
 
 
+PRICES_TYPE = "application/vnd.trialbox.prices+json"
+
+
 class AuditStatus(StrEnum):
     """What the audits can say of a card as a whole."""
 
+    AUDITED = "audited"
+    """Every attempt that counts was audited, and can be called clean or contaminated."""
     UNVERIFIABLE = "unverifiable"
-    """Some channel of some attempt was not watched."""
+    """Some attempt can't be: of it some channel was not watched, or not wholly."""
     NOT_AUDITED = "not_audited"
     """Every channel was watched; nobody has audited what was seen."""
 
@@ -76,10 +98,17 @@ class Circumstances(Record):
     interventions: tuple[Intervention, ...]
     runs_known: Count
     """How many runs of this plan the ledger knew, this one included."""
+    ledger: Digest | None = None
+    """The last digest of the ledger's chain of what happened to this run."""
+    certified: bool = False
+    audited: Audited | None = None
+    """What came of the audit, where there was one."""
 
 
-class RunStamp(Record):
+class RunStamp(Grown):
     """The run's own facts."""
+
+    later = frozenset({"ledger", "certified"})
 
     id: str
     created_us: Microseconds
@@ -90,7 +119,13 @@ class RunStamp(Record):
     partial: bool
     image_drift: bool
     runs_known: Count
+    """How many runs of this plan were known where it was stamped, this one included."""
     interventions: tuple[Intervention, ...]
+    """Everything that an operator did: resumed, repeated, left out, changed a limit, asked a judge again."""
+    ledger: Digest | None = None
+    """The last digest of the ledger's chain of what happened to this run, by which a rewritten ledger is found."""
+    certified: bool = False
+    """Whether it was measured alone on its host, one attempt at a time, over a full idle calibration."""
 
 
 class Channel(Record):
@@ -101,11 +136,14 @@ class Channel(Record):
     none: Count
 
 
-class Audit(Record):
-    """Coverage by channel, and what follows from it."""
+class Audit(Grown):
+    """Coverage by channel, and what was found; None on cards that were made before there were audits."""
+
+    later = frozenset({"audited"})
 
     status: AuditStatus
     channels: dict[str, Channel]
+    audited: Audited | None = None
 
 
 class Oracle(Record):
@@ -117,8 +155,17 @@ class Oracle(Record):
     meaning: str
 
 
-class Stamp(Record):
+class Prices(Record):
+    """The table by which money is shown: its date, and all of it among the blobs, by the digest that costs name."""
+
+    date: str
+    table: BlobRef
+
+
+class Stamp(Grown):
     """Everything beside the results."""
+
+    later = frozenset({"prices", "glossary"})
 
     run: RunStamp
     harness: HarnessInfo
@@ -135,6 +182,10 @@ class Stamp(Record):
     """The host's idle power after the last attempt, into which measured energies were settled; None: they were not."""
     limits: tuple[str, ...]
     """What a reader must know."""
+    prices: Prices | None = None
+    """None where no money is shown."""
+    glossary: dict[str, str] = Field(default_factory=dict)
+    """What the card's terms mean; empty on older cards."""
 
 
 def make_stamp(evidence: Evidence, made: Circumstances) -> Stamp:
@@ -157,6 +208,8 @@ def make_stamp(evidence: Evidence, made: Circumstances) -> Stamp:
             image_drift=any(image.drift for image in plan.images),
             runs_known=made.runs_known,
             interventions=made.interventions,
+            ledger=made.ledger,
+            certified=made.certified,
         ),
         harness=made.harness,
         python=made.python,
@@ -164,12 +217,20 @@ def make_stamp(evidence: Evidence, made: Circumstances) -> Stamp:
         host=made.host,
         tools=_tools(evidence),
         task_limits={one.cell.task: one.limits for one in finals},
-        audit=_audit(evidence),
+        audit=_audit(evidence, made.audited),
         oracles=_oracles(evidence),
         evidence=tuple(evidence.tries),
         idle_after=evidence.idle_after,
-        limits=wording.limits(plan.mode),
+        limits=wording.limits(plan, {one.mode for one in finals}),
+        prices=None if evidence.prices is None else price_stamp(evidence.prices),
+        glossary=wording.GLOSSARY,
     )
+
+
+def price_stamp(table: PriceTable) -> Prices:
+    """How a card names a price table."""
+    size = len(to_json(table))
+    return Prices(date=table.date, table=BlobRef(digest=table.digest, size=size, media_type=PRICES_TYPE))
 
 
 def engine_stamp(info: EngineInfo) -> EngineStamp:
@@ -190,10 +251,10 @@ def host_stamp(info: EngineInfo, cpu_model: str) -> HostStamp:
     )
 
 
-def _audit(evidence: Evidence) -> Audit:
+def _audit(evidence: Evidence, audited: Audited | None) -> Audit:
     finals = [evidence.final(cell) for cell in evidence.plan.cells()]
     solved = [one for one in finals if one.solve is not None]
-    names = sorted({trace.channel for one in solved for trace in one.traces})
+    names = sorted({trace.channel for one in solved for trace in one.traces} - {HONEY})
     channels = {}
     for name in names:
         seen = [trace.coverage for one in solved for trace in one.traces if trace.channel == name]
@@ -203,6 +264,9 @@ def _audit(evidence: Evidence) -> Audit:
             partial=seen.count(Coverage.PARTIAL),
             none=seen.count(Coverage.NONE) + unseen,
         )
+    if audited is not None:
+        status = AuditStatus.AUDITED if audited.verifiable else AuditStatus.UNVERIFIABLE
+        return Audit(status=status, channels=channels, audited=audited)
     whole = bool(channels) and all(one.full == len(solved) for one in channels.values())
     return Audit(status=AuditStatus.NOT_AUDITED if whole else AuditStatus.UNVERIFIABLE, channels=channels)
 

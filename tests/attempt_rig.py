@@ -62,7 +62,7 @@ def small_task(limits: Limits = LIMITS) -> Task:
         },
     )
     fix = tree({"pkg/words.py": GOOD})
-    reference = Candidate("reference", "", fix, (), task.before.overlay(fix))
+    reference = Candidate("reference", "", None, fix, (), task.before.overlay(fix))
     spec = task.spec.model_copy(update={"limits": limits})
     return dataclasses.replace(task, reference=reference, spec=spec, prompt="Make greet title-case its argument.\n")
 

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+
+def heed_signals() -> None:
+    """For a child before it begins: in the background, where tests may run, these are ignored, and so in children."""
+    for one in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(one, signal.SIG_DFL)
 
 
 @dataclass(frozen=True)
@@ -30,10 +38,10 @@ class Ran:
         return self.err.strip().splitlines()[-1]
 
 
-def trialbox(home: Path, *arguments: str, **environ: str) -> Ran:
-    """Run ``trialbox`` with *home* as its state folder."""
+def trialbox(home: Path, *arguments: str, program: Sequence[str] = ("trialbox.cli",), **environ: str) -> Ran:
+    """Run ``trialbox`` with *home* as its state folder, by the module and first words of *program*."""
     done = subprocess.run(
-        [sys.executable, "-m", "trialbox.cli", *arguments],
+        [sys.executable, "-m", *program, *arguments],
         capture_output=True,
         text=True,
         timeout=300,

@@ -8,14 +8,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from harness.engine.client import Engine
 from harness.engine.connect import connect
 from harness.engine.images import BuiltImage, ensure
 from harness.engine.sandbox import STATE_LABEL
 
+settings.register_profile("trialbox", deadline=None)  # a busy machine is no wrong answer
+settings.load_profile("trialbox")
+
 ROOT = Path(__file__).parent.parent
-IMAGES = ("base", "python", "scanner")
+IMAGES = ("base", "python", "scanner", "typing")
 
 
 def image_cache() -> Path:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 _READ_ONLY = 1
 _DETACH = 2
+_REMOUNT = 32
 
 
 @contextmanager
@@ -26,3 +27,11 @@ def disk(folder: Path, *, kib: int = 1024, read_only: bool = False) -> Iterator[
     finally:
         if libc.umount2(place, _DETACH):
             raise OSError(ctypes.get_errno(), "umount")
+
+
+def remount_read_only(folder: Path) -> None:
+    """Make such a disk read-only with what is on it."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    place = os.fsencode(folder)
+    if libc.mount(b"tmpfs", place, b"tmpfs", ctypes.c_ulong(_REMOUNT | _READ_ONLY), None):
+        raise OSError(ctypes.get_errno(), "mount")

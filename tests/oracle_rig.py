@@ -14,7 +14,8 @@ from harness.engine.client import Engine
 from harness.engine.sandbox import Sandbox, Volumes, opaque_name
 from harness.engine.spec import Role, SandboxSpec, VolumeMount
 from harness.oracles.run import GroupsResult, run_groups
-from harness.suites.models import JouleTask, RepoTask
+from harness.suites.formats.joule import JouleTask
+from harness.suites.formats.repo import RepoTask
 from harness.suites.oracles import CasesOracle, CommandsOracle, HostHeldOracle, OperationsOracle
 from harness.suites.task import Candidate, Task
 from harness.suites.tree import EXECUTABLE, REGULAR, Entry, Tree
@@ -82,7 +83,7 @@ def _task(spec: RepoTask | JouleTask, before: Tree, hidden: Tree, oracles: Mappi
         prompt="p",
         before=before,
         hidden=hidden,
-        reference=Candidate("reference", "", Tree(), (), before),
+        reference=Candidate("reference", "", None, Tree(), (), before),
         wrong=(),
         oracles=oracles,
     )

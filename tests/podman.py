@@ -2,7 +2,7 @@
 
 The suite must give the same answers on Podman's Docker-compatible socket as on Docker's. From the command line::
 
-    python tests/podman.py install              # apt-get install podman runc, as root on a Debian-family machine
+    python tests/podman.py install              # apt-get install podman runc mount, as root on a Debian-family machine
     python tests/podman.py serve FOLDER         # print DOCKER_HOST=..., serve until Ctrl-C or SIGTERM
 
 and in a test: ``with podman_engine(tmp_path) as engine``.
@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.engine import mounts
+from harness.engine import mounts, rooted
 from harness.engine.addresses import Surroundings
 from harness.engine.client import Engine
 from harness.engine.connect import connect, knock
@@ -31,17 +31,21 @@ from harness.engine.connect import connect, knock
 _START_S = 30
 
 
+PACKAGES = ("podman", "runc", "mount")
+"""Podman mounts a volume with a program that the smallest Debian lacks and its package does not ask for."""
+
+
 def install() -> None:
     """Install Debian's podman with runc: its default runtime refuses hosts that mount both cgroup versions."""
     apt = ["apt-get", "-q", "-o", "DPkg::Lock::Timeout=300"]
     quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     subprocess.run([*apt, "update"], check=False, env=quiet)
-    subprocess.run([*apt, "install", "-y", "--no-install-recommends", "podman", "runc"], check=True, env=quiet)
+    subprocess.run([*apt, "install", "-y", "--no-install-recommends", *PACKAGES], check=True, env=quiet)
 
 
 def ensure_installed() -> None:
-    """Have podman, installing it where it is not."""
-    if shutil.which("podman") is None:
+    """Have podman and what it calls, installing what is not there."""
+    if shutil.which("podman") is None or shutil.which("mount") is None:
         install()
 
 
@@ -79,7 +83,7 @@ def podman_service(folder: Path) -> Iterator[str]:
     environment = os.environ | {"CONTAINERS_CONF": str(configuration)}
     # libpod refuses a run folder of more than 50 characters
     command = [
-        "podman",
+        shutil.which("podman") or "podman",
         "--root",
         str(storage / "root"),
         "--runroot",
@@ -89,8 +93,12 @@ def podman_service(folder: Path) -> Iterator[str]:
     ]
     command += ["--storage-driver", "overlay", "--log-level", "error"]
     socket = short / "podman.sock"
+    # as our own daemon is started: below a chroot, what runs in a container would land in the host's root
+    at_the_root = [sys.executable, "-I", rooted.__file__]
     service = subprocess.Popen(
-        [*command, "system", "service", "--time=0", f"unix://{socket}"], env=environment, stdin=subprocess.DEVNULL
+        [*at_the_root, *command, "system", "service", "--time=0", f"unix://{socket}"],
+        env=environment,
+        stdin=subprocess.DEVNULL,
     )
     try:
         deadline = time.monotonic() + _START_S
@@ -99,11 +107,10 @@ def podman_service(folder: Path) -> Iterator[str]:
             time.sleep(0.05)
         yield f"unix://{socket}"
     finally:
+        remote = [command[0], "--remote", "--url", f"unix://{socket}", "rm", "--all", "--force", "--time=0"]
+        subprocess.run(remote, env=environment, check=False, capture_output=True)  # its mounts are in its namespace
         service.terminate()
         service.wait(timeout=30)
-        subprocess.run(
-            [*command, "rm", "--all", "--force", "--time=0"], env=environment, check=False, capture_output=True
-        )
         _end_all(short)
         mounts.detach(reversed(mounts.points(storage)))
         shutil.rmtree(short, ignore_errors=True)

@@ -29,6 +29,7 @@ class Searcher:
 
     channel = "search"
     binds = ()
+    volumes = ()
 
     def __init__(self, needles, plant=None):
         self.env: dict[str, str] = {}

@@ -310,8 +310,17 @@ def test_a_baseline_that_was_cut_short_is_nobodys_and_is_not_remembered(rig, eng
     assert rig.attempt("true", task=slow).outcome is Outcome.FAILED
 
 
-def make_task_slow():
+def test_a_base_that_runs_out_of_time_says_nothing_of_the_task(rig):
+    slow = make_task_slow(seconds=30)
+    limits = slow.limits.model_copy(update={"grade_wall_s": 6})
+    hurried = dataclasses.replace(slow, spec=slow.spec.model_copy(update={"limits": limits}))
+    ended = rig.attempt("true", task=hurried)
+    assert (ended.outcome, ended.kind) == (Outcome.INFRA, "host"), ended.reason
+    assert "ran into its limit of 6 s" in ended.reason
+
+
+def make_task_slow(seconds: int = 2):
     """The small task with a base that takes its time to be graded."""
-    slow = tree({"pkg/words.py": "import time\ntime.sleep(2)\n" + BAD})
+    slow = tree({"pkg/words.py": f"import time\ntime.sleep({seconds})\n" + BAD})
     task = small_task()
     return dataclasses.replace(task, before=task.before.overlay(slow))

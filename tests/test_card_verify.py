@@ -177,6 +177,10 @@ def test_a_missing_and_a_truncated_blob_are_named(tmp_path: Path) -> None:
     problems = verify_card(path.read_bytes(), store).problems
     assert any(out in line and "not in the store" in line for line in problems)
     assert any(record.digest in line and f"({record.size // 2} bytes)" in line for line in problems)
+    blob_path(store, record).unlink()
+    blob_path(store, record).mkdir()
+    problems = verify_card(path.read_bytes(), store).problems
+    assert any(record.digest in line and "not in the store" in line for line in problems), "a folder is no blob"
 
 
 def test_a_manifest_that_is_none_is_named(tmp_path: Path) -> None:
@@ -216,7 +220,16 @@ def test_the_core_does_not_depend_on_how_the_run_went(tmp_path: Path) -> None:
     )
     assert calm.core_digest == rough.core_digest
     assert calm.id != rough.id
-    assert set(Core.model_fields) == {"schema_version", "plan_id", "plan", "cells", "aggregates"}
+    assert set(Core.model_fields) == {
+        "schema_version",
+        "plan_id",
+        "plan",
+        "cells",
+        "aggregates",
+        "selection",
+        "statistics",
+        "comparisons",
+    }
 
 
 def test_cards_are_found_by_id_beginning_path_or_latest(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from harness.digest import loads
 from harness.ledger import Ledger
 from tests.card_rig import whole_run
 from tests.cli_rig import trialbox
+from tests.disks import disk, remount_read_only
 from tests.plans import plan
 
 
@@ -83,6 +84,18 @@ def test_one_that_is_not_there_is_a_user_s_mistake(home: Path) -> None:
         assert len(ran.err.strip().splitlines()) == 1
     ran = trialbox(home, "card", "verify", "0" * 64, "--json")
     assert ran.json["error"]["exit_code"] == 2
+
+
+def test_a_run_is_reported_from_a_read_only_disk(home: Path) -> None:
+    with Ledger(home / "ledger.db") as ledger:
+        run_id = ledger.create_run(plan(), {})
+        ledger.set_card(run_id, f"sha256:{card_file(home).stem}")
+    written = home.parent / "written"
+    home.rename(written)
+    with disk(home, read_only=False, kib=8192):
+        shutil.copytree(written, home, dirs_exist_ok=True)
+        remount_read_only(home)
+        assert trialbox(home, "report", run_id).out.splitlines()[-1] == f"card sha256:{card_file(home).stem}"
 
 
 def test_a_run_without_a_card_says_how_to_get_one(home: Path) -> None:

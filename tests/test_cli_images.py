@@ -78,19 +78,25 @@ def test_gc_makes_no_image_cache(home: Path, tmp_path: Path) -> None:
 
 def test_images_are_listed_without_an_engine(home: Path) -> None:
     images = trialbox(home, "images", "list", "--json", DOCKER_HOST=NOWHERE).json["images"]
-    assert [one["name"] for one in images] == ["base", "python", "scanner"]
+    folders = {path.parent.name for path in (ROOT / "images").glob("*/recipe.toml")}
+    programs = [f"parity-{path.parent.name}" for path in sorted((ROOT / "tasks/parity").glob("*/task.toml"))]
+    listed = [one["name"] for one in images]
+    assert listed[0] == "base"
+    assert set(listed[: len(folders)]) == folders
+    assert listed[len(folders) :] == programs
     assert all(one["id"].startswith("sha256:") and one["handle"] is None for one in images)
 
 
 @pytest.mark.engine
 def test_images_that_are_there_are_not_built(home: Path, engine: Engine, images: Mapping[str, BuiltImage]) -> None:
-    ran = trialbox(home, "images", "build", "--json")
+    ran = trialbox(home, "images", "build", "--json", *images)
     assert ran.code == 0, ran.err
     assert {one["name"]: one["id"] for one in ran.json["images"]} == {name: one.ref.id for name, one in images.items()}
     assert "building" not in ran.err
     listed = trialbox(home, "images", "list", "--json").json["images"]
-    assert {one["name"]: one["handle"] for one in listed} == {name: one.handle for name, one in images.items()}
-    assert trialbox(home, "images", "list").out.count("in the engine") == 3
+    handles = {one["name"]: one["handle"] for one in listed}
+    assert {name: handles[name] for name in images} == {name: one.handle for name, one in images.items()}
+    assert trialbox(home, "images", "list").out.count("in the engine") == sum(map(bool, handles.values()))
 
 
 @pytest.mark.engine
@@ -123,6 +129,7 @@ def test_relock_publishes_what_it_built(engine: Engine, tmp_path: Path) -> None:
     for name in ("harness", "audits", "scoring", "trialbox"):
         shutil.copytree(ROOT / name, code / name, ignore=shutil.ignore_patterns("__pycache__"))
     write_recipe(code / "images", "tiny", TINY)
+    shutil.copytree(ROOT / "tasks" / "smoke", code / "tasks" / "smoke")
 
     def images(*arguments: str) -> Ran:
         done = subprocess.run(

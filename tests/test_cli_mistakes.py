@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from harness.ledger import Ledger
+from harness.state import State
 from tests.cli_rig import Ran, trialbox
 from tests.disks import disk
 from tests.plans import plan
+from trialbox.outfile import write_out
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -43,12 +45,19 @@ def home(tmp_path: Path) -> Path:
         (("run", "smoke", "--solver", "noop,noop"), 2, "named twice"),
         (("run", "smoke", "--task", "nosuch"), 2, "its tasks are"),
         (("run", "smoke", "--attempts", "0"), 2, "--attempts"),
+        (("run", "smoke", "--attempts", "99999999999"), 2, "give at most"),
+        (("run", "smoke", "--rollouts", "0"), 2, "--rollouts"),
+        (("run", "smoke", "--rollouts", "200", "--attempts", "200"), 2, "makes 40000 of each solver at each task"),
+        (("run", "smoke", "--rollouts", "2", "--selector", "judge"), 2, "known: oracle, visible-tests"),
+        (("run", "smoke", "--selector", "oracle"), 2, "add --rollouts N"),
         (("run", "smoke", "--concurrency", "0"), 2, "--concurrency"),
         (("run", "smoke", "--limit", "0"), 2, "--limit"),
         (("run", "smoke", "--energy", "wishes"), 2, "known: auto"),
         (("run", "smoke", "--real"), 4, "nothing was spent"),
         (("run", "smoke", "--resume", "latest"), 2, "keeps what it was planned with"),
         (("run", "--resume", "latest"), 2, "the last ones are: none"),
+        (("run", "--resume", "latest", "--list"), 2, "leave it or --resume out"),
+        (("report",), 2, "no card yet"),
         (("suite", "show", "nosuch"), 2, "known: "),
     ],
 )
@@ -92,8 +101,8 @@ def test_no_engine_is_one_line(home: Path) -> None:
 
 def test_a_state_folder_that_is_a_file_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("")
-    one_line(trialbox(tmp_path / "state", "run", "smoke"), 3)
-    one_line(trialbox(tmp_path / "state", "gc"), 3)
+    for command in (("run", "smoke"), ("gc",), ("card", "list"), ("doctor",)):
+        one_line(trialbox(tmp_path / "state", *command), 2, "can't be the state folder", "TRIALBOX_HOME")
 
 
 @pytest.fixture
@@ -151,11 +160,11 @@ def test_what_needs_no_engine_says_what_there_is(home: Path) -> None:
     suites = trialbox(home, "suite", "list", "--json").json["suites"]
     assert [one["name"] for one in suites if one["name"] == "smoke"] == ["smoke"]
     shown = trialbox(home, "suite", "show", "smoke", "--json").json
-    assert len(shown["tasks"]) == suites[0]["tasks"]
+    assert [len(shown["tasks"])] == [one["tasks"] for one in suites if one["name"] == "smoke"]
     listed = trialbox(home, "run", "smoke", "--list", "--limit", "1", "--attempts", "2", "--json").json
     assert (len(listed["tasks"]), listed["attempts"]) == (1, 6)
     assert trialbox(home, "run", "smoke", "--list").code == 0
-    assert trialbox(home, "card", "list", "--json").json == {"cards": []}
+    assert trialbox(home, "card", "list", "--json").json == {"cards": [], "published": 0, "index_problem": None}
     assert not home.exists()
 
 
@@ -198,3 +207,41 @@ def test_what_can_be_checked_is_checked_before_a_run_is_planned(tmp_path: Path) 
         assert ran.code == 2, ran.err
         assert named in ran.line
         assert not home.exists(), "nothing was planned"
+
+
+def test_a_card_is_written_over_no_device_and_nothing_of_the_state_folder(home: Path, tmp_path: Path) -> None:
+    device, ledger = tmp_path / "device", home / "ledger.db"
+    os.mkfifo(device)
+    Ledger(ledger).close()
+    (tmp_path / "link").symlink_to(ledger)
+    before = ledger.read_bytes()
+    for out, named in ((device, "no regular file"), (ledger, "state folder"), (tmp_path / "link", "state folder")):
+        one_line(trialbox(home, "run", "smoke", "--out", str(out)), 2, named)
+    assert ledger.read_bytes() == before
+    assert device.is_fifo()
+
+
+def test_a_link_to_a_file_is_followed(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "link.json").symlink_to(tmp_path / "card.json")
+    write_out(str(tmp_path / "link.json"), b"{}", State(home))
+    assert (tmp_path / "card.json").read_bytes() == b"{}"
+    assert (tmp_path / "link.json").is_symlink()
+
+
+def test_an_emptied_ledger_beside_cards_is_damage_and_no_new_one(home: Path) -> None:
+    (home / "cards").mkdir(parents=True)
+    (home / "cards" / ("0" * 64 + ".json")).write_text("{}")
+    (home / "ledger.db").touch()
+    for command in (("run", "--resume", "latest"), ("gc",)):
+        one_line(trialbox(home, *command), 3, "the ledger is damaged")
+
+
+@pytest.mark.parametrize(("redirected", "code"), [("> /dev/full", 3), (">&-", 0), ("| head -c 1", 0)])
+@pytest.mark.parametrize("command", ["--help", "suite list", "suite list --json"])
+def test_output_that_goes_nowhere_is_no_traceback(home: Path, command: str, redirected: str, code: int) -> None:
+    script = f"set -o pipefail; {sys.executable} -m trialbox.cli {command} {redirected}"
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "TRIALBOX_HOME": str(home)}
+    ran = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=False, env=environ)
+    assert "Traceback" not in ran.stderr
+    assert ran.returncode == code, ran.stderr
+    assert ("standard output: can't be written" in ran.stderr) == (code == 3)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.engine.cgroup import Cgroup, Limits, UsageSource
-from harness.engine.exec import _Frames, _pump, _Stream
+from harness.engine.exec import Frames, Stream, _pump
 
 
 def _frame(stream, data):
@@ -26,7 +26,7 @@ def _frame(stream, data):
 def test_frames_split_anywhere_give_the_same_streams(frames, cuts):
     wire = b"".join(_frame(*one) for one in frames)
     out, err = bytearray(), bytearray()
-    reader = _Frames(out.extend, err.extend)
+    reader = Frames(out.extend, err.extend)
     at = 0
     while at < len(wire):
         step = cuts[at % len(cuts)]
@@ -39,7 +39,7 @@ def test_frames_split_anywhere_give_the_same_streams(frames, cuts):
 @pytest.fixture
 def pair():
     ours, engines = socket.socketpair()
-    yield _Stream(ours), engines
+    yield Stream(ours), engines
     ours.close()
     engines.close()
 

@@ -19,12 +19,21 @@ WHEEL = Wheel(name="x", version="1", filename="x-1-py3-none-any.whl", sha256="0"
 
 
 def test_every_image_is_locked_and_published() -> None:
-    assert recipe.names(OURS) == IMAGES
-    for name in IMAGES:
+    assert set(IMAGES) <= set(recipe.names(OURS))
+    for name in recipe.names(OURS):
         source = recipe.load(OURS, name)
         assert source.published is not None, f"images/{name}/image.json is not of this lock: run images build --relock"
         assert source.root.published is not None
         assert source.published.layers[0] == source.root.published.layers[0]
+
+
+def test_packages_on_top_of_a_root_are_locked_beside_its_own() -> None:
+    for name in ("workbench", "compiler"):
+        source = recipe.load(OURS, name)
+        assert source.base is not None
+        own, below = ({package.name for package in one.lock.packages} for one in (source, source.base))
+        assert own, name
+        assert not own & below, name
 
 
 def test_base_has_no_pip_and_locks_name_no_host() -> None:
@@ -39,8 +48,9 @@ def test_base_has_no_pip_and_locks_name_no_host() -> None:
     ("text", "said"),
     [
         ("suite = ", "Invalid value"),
-        ('suite = "trixie"', "give either suite, architecture, packages and epoch, or base and wheels"),
+        ('suite = "trixie"', "give either suite, architecture, packages and epoch, or base with packages or wheels"),
         (TINY + 'base = "base"\nwheels = ["x"]\n', "give either"),
+        ('base = "base"', "give either"),
         (TINY.replace("tar", "--option"), "packages.0: "),
         (TINY.replace("1795996800", '"today"'), "epoch: "),
         (TINY + "layers = 3\n", "layers: Extra inputs are not permitted"),

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import ExitCode, InfraError, UserError
-from harness.ledger import Ledger
+from harness.ledger import CacheKind, Ledger
 from harness.outcomes import Outcome
 from harness.state import State, find_state
 from harness.store import LocalStore
@@ -95,6 +95,13 @@ def test_a_bad_value_in_a_sound_page_is_named(filled: Path) -> None:
     assert "damaged" in one_line(caught.value)
 
 
+def test_a_plan_that_was_changed_in_a_sound_page_is_named(filled: Path) -> None:
+    with sqlite3.connect(filled) as raw:
+        raw.execute("UPDATE runs SET plan = replace(plan, '\"attempts\":', '\"attempts\":1')")
+    with Ledger(filled) as ledger, pytest.raises(InfraError, match="not the one that was written down"):
+        ledger.run("latest")
+
+
 def test_a_full_disk_is_named_and_what_was_kept_stays(tiny_disk: Path) -> None:
     with Ledger(tiny_disk / "ledger.db") as ledger:
         run_id = ledger.create_run(plan(2, 2, 1), {})
@@ -164,3 +171,19 @@ def test_the_state_folder_is_the_environment_s_or_the_current_one_s(tmp_path: Pa
     assert named.root == tmp_path / "here"
     assert named.owner != find_state({}, tmp_path).owner
     assert named.owner == State(tmp_path / "here").owner
+
+
+def test_a_ledger_of_version_1_is_brought_up_to_date_with_its_runs(tmp_path):
+    with Ledger(tmp_path / "ledger.db") as ledger:
+        run = ledger.create_run(plan(), {})
+    with sqlite3.connect(tmp_path / "ledger.db") as raw:
+        raw.execute("PRAGMA user_version = 1")
+        raw.execute("DROP TABLE cached")
+        raw.execute("DROP TABLE spend")
+        raw.execute("DROP TABLE chain")
+        raw.execute("DROP TABLE published")
+        raw.execute("CREATE TABLE cached (kind TEXT NOT NULL CHECK (kind = 'seed'), key TEXT, blob TEXT) STRICT")
+    with Ledger(tmp_path / "ledger.db") as ledger:
+        assert ledger.run("latest").id == run
+        ledger.keep(CacheKind.ADMISSION, "key", record("kept"))
+        assert ledger.cached(CacheKind.ADMISSION, "key") == record("kept")

@@ -94,6 +94,7 @@ class LedgerMachine(RuleBasedStateMachine):
         assert {t.cell for t in tries if t.state is TryState.OPEN} == set(self.open)
         kinds = [one.kind for one in self.ledger.interventions(self.run_id)]
         assert kinds == [InterventionKind.RESUME] * self.resumes
+        self.ledger.check(self.run_id)
 
     def teardown(self) -> None:
         self.ledger.close()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harness.oracles.policy import Policy, examine
+from harness.oracles.policy import MAX_REPLACEMENT, Policy, examine
 from harness.oracles.testconfig import UnreadableError, is_test_config, read_settings
 from harness.outcomes import Rejection
 from harness.suites.tree import LINK, REGULAR, Entry, Tree
@@ -127,8 +127,15 @@ def test_visible_tests_and_their_conftests_come_back() -> None:
 
 
 def test_new_modules_under_known_names_are_flagged() -> None:
-    said = change({"json.py": "x", "pytest/__init__.py": "x", "json.txt": "x", "pkg/random.py": "x"})
-    assert said.flags == ("module_shadowing: json", "module_shadowing: pytest")
+    said = change({"json.py": "x", "random/__init__.py": "x", "json.txt": "x", "pkg/abc.py": "x"})
+    assert said.flags == ("module_shadowing: json", "module_shadowing: random")
+
+
+def test_a_new_module_under_the_runners_name_is_refused_where_it_would_be_run_instead() -> None:
+    after = tree({**BASE, "pytest/__init__.py": "x", "pluggy.py": "x"})
+    assert examine(tree(BASE), after).rejection is Rejection.MODULE_SHADOWING
+    flags = ("module_shadowing: pluggy", "module_shadowing: pytest")
+    assert examine(tree(BASE), after, settings_matter=False) == Policy(flags=flags)
 
 
 def test_hostile_names_are_shown_cleaned() -> None:
@@ -158,3 +165,29 @@ def test_comments_and_blank_lines_change_no_setting(settings: dict[str, str]) ->
     plain = "[pytest]\n" + "".join(f"{key} = {value}\n" for key, value in settings.items())
     airy = "# why\n\n[pytest]\n" + "".join(f"; note\n{key}={value}  \n" for key, value in settings.items())
     assert read_settings("tox.ini", plain.encode()) == read_settings("tox.ini", airy.encode())
+
+
+def test_a_program_is_taken_out_where_the_solver_was_given_one():
+    program = Entry("bin/tally", REGULAR, b"PK\7\x7fELF\2")
+    after = tree(BASE).overlay(Tree([program]))
+    assert examine(tree(BASE), after) == Policy()
+    assert examine(tree(BASE), after, take_programs_out=True) == Policy(
+        flags=("program_taken_out: bin/tally",), restore=("bin/tally",)
+    )
+    assert examine(after, after, take_programs_out=True) == Policy()
+
+
+def test_a_program_that_is_packed_into_a_replacement_is_stopped_by_its_size():
+    room = MAX_REPLACEMENT - len("reply.py")
+    fits = tree(BASE).overlay(Tree([Entry("reply.py", REGULAR, b"#" * room)]))
+    over = tree(BASE).overlay(Tree([Entry("reply.py", REGULAR, b"#" * (room + 1))]))
+    assert examine(tree(BASE), fits, take_programs_out=True) == Policy()
+    assert examine(tree(BASE), over) == Policy()
+    assert examine(tree(BASE), over, take_programs_out=True).rejection is Rejection.TREE_TOO_LARGE
+
+
+def test_a_conftest_beside_tests_that_are_laid_over_the_tree_is_named_and_stays():
+    changed = [Entry("tests/conftest.py", REGULAR, b"import os"), Entry("docs/conftest.py", REGULAR, b"import os")]
+    after = tree(BASE).overlay(Tree(changed))
+    found = examine(tree(BASE), after, laid_tests=("tests/unit/test_x.py", "tests/unit/conftest.py"))
+    assert found == Policy(flags=("conftest_changed: tests/conftest.py",))

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from harness.engine import seal
+from harness.engine import seal, seccomp
 from harness.engine.cgroup import Cgroup, Limits
-from harness.engine.sandbox import Sandbox, Volumes, opaque_name
+from harness.engine.client import LABEL
+from harness.engine.sandbox import STATE_LABEL, Sandbox, Volumes, opaque_name
 from harness.engine.seal import SealFacts, SealSource
 from harness.engine.spec import Role, SandboxSpec, VolumeMount
 from harness.errors import GateError, InfraError
@@ -193,3 +194,51 @@ def test_a_program_that_does_not_read_its_input_does_not_block(sandbox):
 def test_a_deadline_ends_the_call_and_says_so(sandbox):
     result = sandbox.run(("sh", "-c", "trap '' TERM INT HUP; while :; do sleep 1; done"), timeout_s=1, max_output=10)
     assert (result.timed_out, result.exit_status) == (True, None)
+
+
+def test_processes_that_are_ending_are_not_taken_for_some_that_stay(sandbox):
+    before = sandbox.processes()
+    sandbox.run(("sh", "-c", "sleep 0.3 >/dev/null 2>&1 &"), timeout_s=10, max_output=100)
+    assert sandbox.processes(expected=before) == before
+    sandbox.run(("sh", "-c", "sleep 30 >/dev/null 2>&1 &"), timeout_s=10, max_output=100)
+    assert sandbox.processes(expected=before) == before + 1
+
+
+def test_a_container_whose_creation_nobody_heard_of_holds_no_volume(engine, images, owner):
+    """As a request leaves it that was interrupted before its answer came."""
+    mount = _volume()
+    volumes = Volumes(engine, owner, (mount,))
+    engine.api.create_container(
+        images["base"].handle,
+        ["sleep", "60"],
+        labels={LABEL: "1", STATE_LABEL: owner},
+        host_config=engine.api.create_host_config(
+            mounts=[{"Type": "volume", "Source": mount.volume, "Target": "/workspace"}]
+        ),
+    )
+    volumes.remove()
+    assert mount.volume not in {one["Name"] for one in engine.api.volumes()["Volumes"] or ()}
+    assert not engine.api.containers(all=True, filters={"label": f"{STATE_LABEL}={owner}"})
+
+
+def test_only_sockets_that_a_namespace_holds_can_be_opened(sandbox):
+    """Among them none to a hypervisor below (vsock), whose other end is outside of every namespace."""
+    ask = """
+import socket
+for family in range(1, 46):
+    for kind in (1, 2, 3, 5):
+        try:
+            socket.socket(family, kind)
+        except OSError:
+            continue
+        print(family)
+"""
+    result = sandbox.run(("python3", "-c", ask), timeout_s=60, max_output=1 << 16)
+    assert result.exit_status == 0
+    assert {int(one) for one in result.stdout.split()} <= set(seccomp.FAMILIES.values())
+    assert {1, 2} <= {int(one) for one in result.stdout.split()}
+
+
+def test_a_profile_that_allows_what_it_does_not_name_is_not_narrowed():
+    with pytest.raises(ValueError, match="ALLOW"):
+        seccomp.narrowed({"defaultAction": "SCMP_ACT_ALLOW", "syscalls": []})

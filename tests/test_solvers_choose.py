@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import UserError
-from harness.solvers.choose import choose
+from harness.solvers.choose import check, choose
 from harness.solvers.manifest import DriverKind, load_manifest
+from harness.suites.load import load_task
+from tests.formats_rig import write_function_task
 
 
 def _names(*texts):
@@ -50,6 +52,31 @@ def test_mistakes_are_one_line(texts, said):
     assert "\n" not in str(caught.value)
 
 
+def test_candidates_go_by_their_kind(tmp_path):
+    task = load_task(write_function_task(tmp_path / "runs"))
+    check(choose(["wrong,partial"]), [task])
+    check(choose(["wrong:candidate=counts-all,partial:candidate=no-empty"]), [task])
+    with pytest.raises(UserError, match="has no breaker candidate; it has: none"):
+        check(choose(["breaker"]), [task])
+    with pytest.raises(UserError, match="has no wrong candidate 'no-empty'; it has: counts-all"):
+        check(choose(["wrong:candidate=no-empty"]), [task])
+
+
+@pytest.mark.parametrize(
+    ("driver", "reply", "replies"),
+    [
+        ("command", None, True),
+        ("command", "none", False),
+        ("service", None, False),
+        ("service", "stdout", True),
+        ("reference", None, True),
+    ],
+)
+def test_whose_output_is_a_reply(tmp_path, driver, reply, replies):
+    text = f'name = "mine"\ndriver = "{driver}"\nargv = ["x"]\n' + (f'reply = "{reply}"\n' if reply else "")
+    assert load_manifest(_manifest(tmp_path, text)).manifest.replies is replies
+
+
 def _manifest(folder, text):
     path = folder / "agent.toml"
     path.write_text(text)
@@ -76,6 +103,7 @@ def test_a_manifest_and_its_bundle_are_one_identity(tmp_path):
         ('name = "mine"\ndriver = "command"\n', "argv"),
         ('name = "mine"\ndriver = "rocket"\n', "driver"),
         ('name = "mine"\ndriver = "noop"\nspeed = 1\n', "speed"),
+        ('name = "mine"\ndriver = "noop"\nreply = "stderr"\n', "reply: input should be 'stdout' or 'none'"),
         ('name = "Mine!"\ndriver = "noop"\n', "name"),
         ('name = "mine"\ndriver = "command"\nargv = ["x"]\nbundle = "nowhere"\n', "nowhere"),
         ('name = "mine"\ndriver = "command"\nargv = ["x"]\nenv = { "lower case" = "1" }\n', "env"),

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UserError
+from harness.suites.formats.common import OracleVisibility
 from harness.suites.groups import ExitStatusGroup, Trust
 from harness.suites.load import find_suites, load_suite, load_task
-from harness.suites.models import OracleVisibility
 from tests.suites_rig import EXPOSURE, PUBLIC, edit, write, write_joule_task, write_repo_task, write_suite
 
 
@@ -88,7 +88,7 @@ TOML_MISTAKES = {
         'oracle = "cases"\nfil = 1',
         "groups[0].fil: is an unknown key; expected one of: name",
     ),
-    "missing title": ('title = "A title"', "", "title: this key is missing"),
+    "missing title": ('title = "A title"', "", "title: this key is missing; expected one line of text"),
     "bad kind": (
         '"behaviour"',
         '"behavior"',
@@ -99,7 +99,7 @@ TOML_MISTAKES = {
         '"case"',
         "groups[0].oracle: should be one of 'cases', 'operations', 'commands', 'pytest'",
     ),
-    "bad format": ('"repo"', '"rep"', "format: should be one of 'repo', 'joule', got 'rep'"),
+    "bad format": ('"repo"', '"rep"', "format: should be one of 'repo', "),
     "bad type": (
         "[canary]",
         '[limits]\nwall_s = "60"\n[canary]',
@@ -109,6 +109,8 @@ TOML_MISTAKES = {
     "bad path": ('"hidden/adds.json"', '"hidden/../x"', "groups[0].file: path 'hidden/../x' should be relative"),
     "bad canary": (PUBLIC, "x", "canary.public: string should match"),
     "not TOML": ("schema = 1", "schema = ", "is not TOML: Invalid value (at line 2"),
+    "thousands of digits": ("schema = 1", f"schema = {'9' * 5000}", "is not TOML: Exceeds the limit"),
+    "thousands of brackets": ("schema = 1", f"schema = {'[' * 5000}", "is not TOML: maximum recursion depth"),
     "duplicate group": ('name = "plain"', 'name = "adds"', "two groups are named 'adds'"),
     "no regression group": ('kind = "regression"', 'kind = "behaviour"', "groups holds no regression group"),
     "id outside files": (
@@ -125,7 +127,19 @@ TOML_MISTAKES = {
         "limits.memory_mb: 256 MB can't hold the volumes",
     ),
     "no such visible test": ('["tests/test_a.py"]', '["tests/test_b.py"]', "'tests/test_b.py' is not in before/"),
-    "wrong without why": ('why = "adds two"', "", "wrong[0].why: this key is missing"),
+    "wrong without why": ('why = "adds two"', "", "wrong[0].why: this key is missing; expected one line of text"),
+    "group without kind": (
+        'kind = "behaviour"\n',
+        "",
+        "groups[0].kind: this key is missing; expected one of: beh",
+    ),
+    "group without oracle": (
+        'oracle = "cases"',
+        "",
+        "groups[0].oracle: this key is missing; expected one of: cases",
+    ),
+    "no files": ('files = ["hidden/test_plain.py"]\n', "", "files: this key is missing; expected a list of text"),
+    "no date": ("created = 2026-11-30\n", "", "provenance.created: this key is missing; expected a date such as"),
     "delete of nothing": ("[[wrong]]", '[reference]\ndelete = ["no.py"]\n[[wrong]]', "no.py is not a file of the tree"),
     "prompt missing": ("schema = 1", 'schema = 1\nprompt = "no.md"', "no.md: is missing"),
 }

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.engine.images import list_images
+from harness.releases import Releases
+from harness.suites.admission.lint import lint
+from harness.suites.formats.common import AuthorKind, CandidateKind, OracleVisibility
 from harness.suites.groups import GroupKind, Trust
 from harness.suites.hashing import ScoreBasis
 from harness.suites.load import find_suites, load_suite
 from harness.suites.lock import check_lock
-from harness.suites.models import AuthorKind, OracleVisibility
 from harness.suites.oracles import inputs_and_expectations
 from harness.suites.task import Task
 
@@ -48,6 +51,13 @@ def test_each_task_has_what_a_task_needs(task: Task) -> None:
     assert len([path for path in task.before if path.endswith(".py")]) >= 3
 
 
+def test_what_the_prompt_says_is_listed_but_for_the_plain_one(task: Task) -> None:
+    entries: Any = getattr(task.spec, "checklist", ())
+    assert bool(entries) == (task.spec.format == "repo")
+    anything = {one.name: frozenset(group.name for group in task.groups) for one in task.wrong}
+    assert not entries or list(lint(task, entries, anything)) == []
+
+
 def test_canaries_are_used_once() -> None:
     canaries = [canary for task in SMOKE.tasks for canary in task.canaries]
     assert len(set(canaries)) == len(canaries) == 7
@@ -68,7 +78,19 @@ def test_no_canary_and_no_expected_text_is_sent(task: Task) -> None:
 
 
 @pytest.mark.parametrize("folder", find_suites(ROOT / "tasks").values(), ids=lambda path: path.name)
+def test_each_task_has_every_rung_that_its_groups_allow(folder: Path) -> None:
+    """That the rungs are in order takes containers: admission asks for it."""
+    for task in load_suite(folder, releases=Releases.fetching(print)).tasks:
+        kinds = [group.kind for group in task.groups]
+        wanted = {CandidateKind.WRONG}
+        wanted |= {CandidateKind.PARTIAL} if kinds.count(GroupKind.BEHAVIOUR) > 1 else set()
+        wanted |= {CandidateKind.BREAKER} if GroupKind.REGRESSION in kinds else set()
+        assert {one.kind for one in task.wrong} == wanted, task.id
+
+
+@pytest.mark.parametrize("folder", find_suites(ROOT / "tasks").values(), ids=lambda path: path.name)
 def test_what_is_in_the_repository_is_what_was_locked(folder: Path) -> None:
     """A changed hash needs a new version: this is where it is noticed."""
-    images = {image.name: image.lock for image in list_images(None, images_dir=ROOT / "images")}
-    check_lock(load_suite(folder), ScoreBasis(images))
+    suite = load_suite(folder, releases=Releases.fetching(print))
+    images = list_images(None, images_dir=ROOT / "images", programs=suite.programs)
+    check_lock(suite, ScoreBasis({image.name: image.lock for image in images}))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 from harness.errors import UserError, VerifyError
 from harness.evidence import AttemptRecord
 from harness.ledger import Ledger
 from harness.records import from_json
-from harness.store import LocalStore
-from scoring.card import Card, find_card, read_card
-from scoring.verify import verify_bytes
+from harness.store import LocalStore, Store
+from scoring.card import Card, find_card, read_card, remedy_of
+from scoring.cardfile import CardFile, open_card
+from scoring.verify import Verification, verify_bytes, verify_card
 from trialbox import places
 
 
@@ -22,8 +26,48 @@ def load(name: str) -> Card:
     path = find_card(places.state().cards, name)
     card, problems = verify_bytes(read_card(path), expected_id(name, path.stem))
     if card is None or problems:
-        raise VerifyError(f"card {name}", problems[0], f"`trialbox card verify {name}` says all; put back a copy")
+        raise VerifyError(f"card {name}", problems[0], remedy_of(problems[0], name))
     return card
+
+
+def load_file(name: str) -> CardFile:
+    """The same, with its lists left where they are: a card of any size.
+
+    Raises:
+        UserError: there is none.
+        VerifyError: its bytes were changed.
+    """
+    path = find_card(places.state().cards, name)
+    try:
+        return open_card(path, expected_id(name, path.stem))
+    except VerifyError:
+        load(name)  # takes longer, and names what was changed
+        raise
+
+
+def load_whole(name: str, store: Store) -> tuple[Card, Path]:
+    """The card of that name and its file, if it and all its evidence are whole.
+
+    Raises:
+        UserError: there is none.
+        VerifyError: something of it was changed or is missing.
+    """
+    path = find_card(places.state().cards, name)
+    result = verify_card(read_card(path), store, expected_id(name, path.stem))
+    if result.card is None or not result.ok:
+        raise not_whole(f"card {name}", result)
+    return result.card, path
+
+
+def not_whole(where: str, result: Verification) -> VerifyError:
+    """The first thing that is wrong, and how much more there is."""
+    more = f" (and {len(result.problems) - 1} more)" if len(result.problems) > 1 else ""
+    return VerifyError(where, f"{result.problems[0]}{more}", remedy_of(result.problems[0]))
+
+
+def signature_path(card: Path) -> Path:
+    """Where the signature of a card file is kept: beside it."""
+    return card.with_name(f"{card.stem}.dsse.json")
 
 
 def workspaces(card: Card) -> dict[str, str]:
@@ -50,15 +94,14 @@ def of_run(name: str) -> str | None:
         UserError: the run has no card yet.
     """
     state = places.state()
-    if not state.ledger.exists():
+    if not state.ledger.exists() or not state.ledger.stat().st_size:
         return None
-    with Ledger(state.ledger) as ledger:
+    with Ledger(state.ledger, reading=not os.access(state.ledger, os.W_OK)) as ledger:
         runs = {run.id: run for run in ledger.runs()}
     run = next(reversed(runs.values()), None) if name == "latest" else runs.get(name)
     if run is None:
         return None
     if run.card is None:
-        raise UserError(
-            f"run {name}", f"has no card: {run.ended} of {run.cells} attempts ended", f"trialbox run --resume {name}"
-        )
+        remedy = f"`trialbox run --resume {name}` goes on, if no trialbox is at it still"
+        raise UserError(f"run {name}", f"has no card: {run.ended} of {run.cells} attempts ended", remedy)
     return run.card

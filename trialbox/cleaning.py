@@ -3,11 +3,12 @@ image cache: archives that neither these nor the locks name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness import bundles
 from harness.engine.connect import connect
 from harness.engine.images import tidy
 from harness.engine.sandbox import reap
@@ -15,8 +16,10 @@ from harness.errors import InfraError, VerifyError
 from harness.evidence import AttemptRecord
 from harness.files import storage_error
 from harness.ledger import Ledger
+from harness.program import Program
 from harness.records import BlobRef, from_json
-from harness.references import attempt_blobs
+from harness.references import attempt_blobs, blob_refs
+from harness.regraded import MEMORY, Memory
 from harness.state import State
 from harness.store import LocalStore, Store
 from scoring.card import card_ids, card_path, read_card
@@ -39,7 +42,7 @@ class Freed:
     """Why nothing more could be removed, if so."""
 
 
-def clean(state: State, image_cache: Path, images_dir: Path) -> Freed:
+def clean(state: State, image_cache: Path, images_dir: Path, programs: Collection[Program] = ()) -> Freed:
     """Clean a state folder that nobody else is using.
 
     Half-written files go first: on a full disk the ledger may not even open before that.
@@ -54,10 +57,10 @@ def clean(state: State, image_cache: Path, images_dir: Path) -> Freed:
         problems: list[str] = []
         needed: set[str] = set()
         images: set[str] = set()
-        cached = 0
+        cached = Memory(state.cache / MEMORY).forget()
         if state.ledger.exists():
             with Ledger(state.ledger) as ledger:
-                cached = ledger.forget()
+                cached += ledger.forget()
                 for run in ledger.runs():
                     images |= {image.id for image in run.plan.images}
                     records = [one.record for one in ledger.tries(run.id) if one.record]
@@ -69,12 +72,16 @@ def clean(state: State, image_cache: Path, images_dir: Path) -> Freed:
                 continue
             images |= {image.id for image in card.core.plan.images}
             needed |= _needed(store, [one.record for one in card.stamp.evidence if one.record], problems)
+            needed |= {card.stamp.prices.table.digest} if card.stamp.prices else set()
+            needed |= {blob.digest for _, blob in blob_refs(card.stamp.audit)}
         stray = [] if problems else [name for name in store.digests() if name not in needed]
         freed += sum(store.delete(name) for name in stray)
-        tidied = (0, 0) if problems else tidy(image_cache, images_dir, images)
-        if tidied is None:
+        tidied = (0, 0) if problems else tidy(image_cache, images_dir, images, programs)
+        unused = (0, 0) if problems or tidied is None else bundles.tidy(image_cache, images_dir)
+        if tidied is None or unused is None:
             problems.append("the image cache, since images are being built")
-        return Freed(len(stray), files, cached, freed, *(tidied or (0, 0)), _reap(state), tuple(problems))
+        gone = [sum(pair) for pair in zip(tidied or (0, 0), unused or (0, 0), strict=True)]
+        return Freed(len(stray), files, cached, freed, gone[0], gone[1], _reap(state), tuple(problems))
 
 
 def _needed(store: Store, records: list[BlobRef], problems: list[str]) -> set[str]:

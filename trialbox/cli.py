@@ -6,7 +6,7 @@ import sys
 
 from harness.errors import ExitCode
 from trialbox.arguments import Group
-from trialbox.commands import card, doctor, gc, images, report, run, suite
+from trialbox.commands import audit, card, compare, doctor, gc, grade, images, provider, report, reproduce, run, suite
 from trialbox.guard import guarded, line
 
 _MORE = """\
@@ -24,7 +24,20 @@ Exit codes:
 TRIALBOX = Group(
     "trialbox",
     "Run coding agents on tasks in sealed containers, grade what they leave, and stamp a card that verifies.",
-    (doctor.COMMAND, suite.GROUP, run.COMMAND, report.COMMAND, card.GROUP, images.GROUP, gc.COMMAND),
+    (
+        doctor.COMMAND,
+        suite.GROUP,
+        run.COMMAND,
+        grade.COMMAND,
+        report.COMMAND,
+        card.GROUP,
+        reproduce.COMMAND,
+        compare.COMMAND,
+        audit.COMMAND,
+        images.GROUP,
+        provider.COMMAND,
+        gc.COMMAND,
+    ),
     _MORE,
 )
 

@@ -9,30 +9,44 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from harness.untrusted import inert
 from scoring.report.text import Report, Table
+
+
+class _Console(Console):
+    """One whose closed pipe is everybody's: `guard.py` decides what it means."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
 
 _WIDE = 200
 """Columns when stdout is no terminal: tables are not folded in a file."""
 
 
+def _text(text: str) -> Text:
+    """No markup, and nothing that a terminal would obey: a card may be a stranger's."""
+    return Text(inert(text))
+
+
 def show(report: Report) -> None:
     """Print a report; its last line comes last, alone and unfolded."""
-    console = Console(width=None if sys.stdout.isatty() else _WIDE, highlight=False, soft_wrap=False)
+    console = _Console(width=None if sys.stdout.isatty() else _WIDE, highlight=False, soft_wrap=False)
     for text in report.head:
-        console.print(Text(text), soft_wrap=True)
+        console.print(_text(text), soft_wrap=True)
     for table in report.tables:
         show_table(table, console)
     for text in report.notes:
-        console.print(Text(f"- {text}"), soft_wrap=True)
-    console.print(Text(report.last), soft_wrap=True)
+        console.print(_text(f"- {text}"), soft_wrap=True)
+    console.print(_text(report.last), soft_wrap=True)
 
 
 def show_table(table: Table, console: Console | None = None) -> None:
     """Print one table."""
-    console = console or Console(width=None if sys.stdout.isatty() else _WIDE, highlight=False)
-    drawn = RichTable(title=Text(table.title), title_justify="left", box=box.SIMPLE, pad_edge=False)
+    console = console or _Console(width=None if sys.stdout.isatty() else _WIDE, highlight=False)
+    drawn = RichTable(title=_text(table.title), title_justify="left", box=box.SIMPLE, pad_edge=False)
     for column in table.columns:
-        drawn.add_column(Text(column), overflow="fold")
+        drawn.add_column(_text(column), overflow="fold")
     for row in table.rows:
-        drawn.add_row(*(Text(cell) for cell in row))
+        drawn.add_row(*(_text(cell) for cell in row))
     console.print(drawn)

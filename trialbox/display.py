@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from harness.money import shown as dollars
 from harness.outcomes import Outcome
 from harness.progress import Finished, Progress
 from harness.records import Cell
@@ -40,6 +41,10 @@ class Tally:
     joules_uj: int = 0
     unmetered: int = 0
     marked: bool = False
+    spent: int | None = None
+    """Picodollars by the gateway's meter; None while nothing that costs money has ended."""
+    uncounted: int = 0
+    """Tries whose cost is not known to the end: what is known of them is in ``spent``."""
     began: float = field(default_factory=time.monotonic)
 
     def planned(self, total: int, done: int) -> None:
@@ -53,6 +58,9 @@ class Tally:
         else:
             self.joules_uj += event.energy_uj
             self.marked = self.marked or not event.energy_reliable
+        if event.spent is not None:
+            self.spent = (self.spent or 0) + event.spent.at_least
+            self.uncounted += event.spent.actual is None
         if event.terminal:
             self.done += 1
             self.outcomes[event.outcome] += 1
@@ -68,6 +76,13 @@ class Tally:
         """Energy so far, with ``~`` and what is not in it."""
         text = f"{'~' if self.marked else ''}{self.joules_uj / 1e6:.1f} J"
         return text + (f" (+{self.unmetered} unmetered)" if self.unmetered else "")
+
+    @property
+    def dollars(self) -> str:
+        """Money so far, as metered; empty where none is spent."""
+        if self.spent is None:
+            return ""
+        return dollars(self.spent) + (f" (+{self.uncounted} not metered to the end)" if self.uncounted else "")
 
     @property
     def counts(self) -> str:
@@ -102,6 +117,7 @@ class _Plain:
                 "done": f"{self._tally.done}/{self._tally.total}",
                 "counts": self._tally.counts,
                 "joules": self._tally.joules,
+                **({"spent": self._tally.dollars} if self._tally.dollars else {}),
                 "left_s": self._tally.left_s,
             }
         reason = {"reason": clean_text(event.reason)} if event.reason else {}
@@ -149,6 +165,7 @@ class _Live:
         with self._lock:
             self._tally.finished(event)
             left = "" if self._tally.left_s is None else f", {self._tally.left_s} s left"
-            facts = f"{self._tally.counts}, {self._tally.joules}{left}"
+            money = f", {self._tally.dollars}" if self._tally.dollars else ""
+            facts = f"{self._tally.counts}, {self._tally.joules}{money}{left}"
             done = self._tally.done
         self._bar.update(self._task, completed=done, facts=facts)

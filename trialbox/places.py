@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from harness.errors import InfraError
+from harness.releases import Releases
 from harness.state import State, find_state
 from scoring.stamp import HarnessInfo
 
@@ -15,7 +17,7 @@ CODE = Path(__file__).resolve().parent.parent
 
 
 def data_folder(name: str) -> Path:
-    """``tasks`` or ``images``: of the checkout, else of the installed package.
+    """``tasks``, ``images`` or ``prices``: of the checkout, else of the installed package.
 
     Raises:
         InfraError: neither has it.
@@ -34,6 +36,11 @@ def state() -> State:
 def image_cache() -> Path:
     """The user's image cache: shared by all state folders, since an image is the same for each."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "trialbox" / "images"
+
+
+def releases() -> Releases:
+    """The user's cache of public releases, fetching what is missing; standard error hears of it."""
+    return Releases.fetching(lambda text: print(text, file=sys.stderr))
 
 
 def harness_info() -> HarnessInfo:

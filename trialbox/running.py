@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import platform
-import resource
-import signal
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from harness.attempt import Tools
 from harness.cores import Cores
@@ -17,30 +16,44 @@ from harness.energy import EnergyRequest, IdleBaseline, open_session, recheck
 from harness.energy import choose as choose_meter
 from harness.energy.fingerprint import host_facts
 from harness.engine.client import Engine
-from harness.engine.connect import connect
-from harness.engine.images import BuiltImage, ensure
-from harness.engine.sandbox import reap
-from harness.errors import ExitCode, TrialboxError, UserError
-from harness.ledger import Ledger, Run
+from harness.errors import ExitCode, GateError, TrialboxError, UserError
+from harness.gateway.access import Billing
+from harness.honey import honeyed
+from harness.ledger import InterventionKind, Ledger, Run
+from harness.money import usd
 from harness.preflight import preflight
 from harness.progress import Progress
-from harness.records import ExecutionMode, Plan, RunMode
+from harness.records import Plan, RunMode, to_json
 from harness.scanning import open_scanner
 from harness.state import State
 from harness.store import LocalStore, Store
-from harness.suites.hashing import ScoreBasis, suite_ref, task_ref
+from harness.suites.task import Task
 from harness.sweep import Sweep, run_sweep
+from harness.traces.hook import traced
 from scoring.card import Card, make_card, write_card
 from scoring.evidence import read_evidence
-from scoring.formula import FORMULA
-from scoring.stamp import Circumstances, engine_stamp, host_stamp
+from scoring.prices import PriceTable
+from scoring.stamp import PRICES_TYPE, Circumstances, engine_stamp, host_stamp
 from trialbox import places
+from trialbox.asking import Asking, askings
+from trialbox.auditing import audit_evidence
+from trialbox.entrance import Entrance
+from trialbox.opening import bundled, images_of, opened, prepared
+from trialbox.planning import Bench, make_plan
+from trialbox.pricing import prices_of
 from trialbox.request import Request, Selection, select
+from trialbox.room import opened_room
+from trialbox.settings import daily_cap, providers, watts
 
-OWN_IMAGES = ("base", "scanner")
-PROVIDER = "scripted"
-_OPEN_FILES = 65_536
-_PLATFORMS = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
+if TYPE_CHECKING:
+    from harness.gateway.calls import AnyGateway
+
+PREDICTIONS = "predictions"
+"""The option by which the ledger tells a grading of patches made elsewhere from a run."""
+
+
+CAP = "daily_cap_usd"
+"""What the daily cap was when a run that spends began."""
 
 
 class Interrupted(TrialboxError):
@@ -58,150 +71,210 @@ class Done:
     path: Path
 
 
-def start(request: Request, state: State, progress: Progress) -> Done:
+def start(request: Request, state: State, progress: Progress, *, confirmed: bool = False) -> Done:
     """Plan and run.
 
     Raises:
+        GateError: it would spend, and nobody confirmed that; nothing was spent.
         TrialboxError: see the part that fails; what had ended by then is in the ledger.
     """
     selection = select(request, places.data_folder("tasks"))
-    choose_meter(EnergyRequest(choice=request.meter)).close()  # a meter that does not read is a mistake, not a run
-    with _prepared(state) as ledger, _engine(state, progress) as engine:
-        bench = _Bench(request, selection, _images(engine, selection, progress), engine, state, ledger, progress)
-        run_id = ledger.create_run(make_plan(request, selection, bench.images, engine), request.to_options())
-        return _run(ledger.run(run_id), bench)
+    request = replace(request, concurrency=selection.concurrency)
+    choose_meter(_energy(request, state)).close()  # a meter that does not read is a mistake, not a run
+    asked = asked_by(request, selection, state)
+    _permit(asked, confirmed)
+    with prepared(state) as ledger, opened(state, progress, alone=request.certified) as engine:
+        bench = _bench(request, selection, asked, engine, state, ledger, progress)
+        return _run(begun(ledger, make_plan(bench), request.to_options(), state, selection), bench)
 
 
-def resume(name: str, concurrency: int | None, state: State, progress: Progress) -> Done:
+def resume(name: str, concurrency: int | None, state: State, progress: Progress, *, confirmed: bool = False) -> Done:
     """Go on with a run that did not end.
 
     Raises:
         UserError: there is no such run, or what it was planned from has changed.
         TrialboxError: as in start().
     """
-    with _prepared(state) as ledger:
+    with prepared(state) as ledger:
         run = ledger.run(name)
-        request = Request.from_options(run.options)
-        detail = ""
+        ledger.check(run.id)
+        request = planned(run)
+        changes = _cap_change(run, state)
         if concurrency is not None and concurrency != request.concurrency:
-            detail = f"concurrency {request.concurrency} to {concurrency}"
+            changes.append(f"concurrency {request.concurrency} to {concurrency}")
             request = replace(request, concurrency=concurrency)
         selection = select(request, places.data_folder("tasks"))
-        with _engine(state, progress) as engine:
-            bench = _Bench(request, selection, _images(engine, selection, progress), engine, state, ledger, progress)
-            _refuse_change(run, make_plan(request, selection, bench.images, engine))
-            if ledger.pending(run.id):
-                ledger.resume(run.id, detail)
+        asked = asked_by(request, selection, state)
+        left = ledger.pending(run.id)
+        _permit({name: one for name, one in asked.items() if any(cell.solver == name for cell in left)}, confirmed)
+        with opened(state, progress, alone=request.certified) as engine:
+            bench = _bench(request, selection, asked, engine, state, ledger, progress)
+            _refuse_change(run, make_plan(bench))
+            if left:
+                ledger.resume(run.id)
+                for change in changes:
+                    ledger.intervene(run.id, InterventionKind.LIMIT_CHANGE, change)
             return _run(run, bench)
 
 
-@dataclass(frozen=True)
-class _Bench:
-    """All that a run stands on."""
-
-    request: Request
-    selection: Selection
-    images: Mapping[str, BuiltImage]
-    engine: Engine
-    state: State
-    ledger: Ledger
-    progress: Progress
+def begun(ledger: Ledger, plan: Plan, options: Mapping[str, Any], state: State, selection: Selection) -> Run:
+    """A new run, with what its operator decided beyond the plan written down."""
+    kept = {**options, CAP: usd(daily_cap(state))} if plan.mode is RunMode.REAL else options
+    run = ledger.run(ledger.create_run(plan, kept))
+    if selection.partial:
+        left = len(selection.suite.tasks) - len(selection.tasks)
+        detail = f"{left} of {len(selection.suite.tasks)} tasks of the suite were left out"
+        ledger.intervene(run.id, InterventionKind.EXCLUSION, detail)
+    return run
 
 
-def make_plan(request: Request, selection: Selection, images: Mapping[str, BuiltImage], engine: Engine) -> Plan:
-    """Everything that is fixed before the first dispatch."""
-    machine = engine.info.architecture
-    basis = ScoreBasis(
-        image_locks={name: image.ref.lock for name, image in images.items()},
-        platform=f"linux/{_PLATFORMS.get(machine, machine)}",
+def _cap_change(run: Run, state: State) -> list[str]:
+    """Whether the daily cap is another one than it was when the run began."""
+    before, now = run.options.get(CAP), usd(daily_cap(state))
+    return [] if before in {None, now} else [f"daily cap {before} to {now} US dollars"]
+
+
+def planned(run: Run) -> Request:
+    """What a run was asked to be.
+
+    Raises:
+        UserError: it is none that can be resumed.
+    """
+    if PREDICTIONS in run.options:
+        raise UserError(f"run {run.id}", "graded predictions", "run `trialbox grade` again, which begins anew")
+    return Request.from_options({name: value for name, value in run.options.items() if name != CAP})
+
+
+def asked_by(request: Request, selection: Selection, state: State) -> dict[str, Asking]:
+    """How the solvers of a run reach their models.
+
+    Raises:
+        UserError: see :func:`trialbox.asking.askings`.
+    """
+    if not any(one.manifest.driver.asks_model for one in selection.solvers) and not request.real:
+        request.terms.check()
+    return askings(
+        selection.solvers, request.terms, providers(state), os.environ, prices_of(state), fleet=selection.fleet
     )
-    return Plan(
-        suite=suite_ref(selection.suite, basis),
-        partial=selection.partial,
-        tasks=tuple(task_ref(selection.suite, task, basis) for task in selection.tasks),
-        solvers=tuple(solver.ref() for solver in selection.solvers),
-        attempts=request.attempts,
-        mode=RunMode.DRY,
-        provider=PROVIDER,
-        formula=FORMULA.digest,
-        images=tuple(images[name].ref for name in sorted(images)),
+
+
+def _permit(asked: Mapping[str, Asking], confirmed: bool) -> None:
+    """The spend gate, once more and where nothing gets past it."""
+    metered = sorted(name for name, one in asked.items() if one.billing is not Billing.LOCAL and not one.unavailable)
+    if metered and not confirmed:
+        raise GateError(f"solver {metered[0]}", "costs money, and nothing was spent", "add --confirm-spend")
+
+
+def _bench(
+    request: Request,
+    selection: Selection,
+    asked: Mapping[str, Asking],
+    engine: Engine,
+    state: State,
+    ledger: Ledger,
+    progress: Progress,
+) -> Bench:
+    """Make sure of the host's size, of the images, and of the agents' bundles."""
+    for task in selection.tasks:
+        Cores(range(engine.info.cpus)).require(task.limits.cpus)
+    images = images_of(engine, [selection.suite], progress)
+    selection = replace(selection, solvers=bundled(selection.solvers, engine, progress))
+    return Bench(request, selection, asked, prices_of(state), images, engine, state, ledger, progress)
+
+
+def _energy(request: Request, state: State) -> EnergyRequest:
+    return EnergyRequest(
+        choice=request.meter, watts=watts(request.active_watts, state), quick_idle=not request.certified
     )
 
 
-@contextmanager
-def _prepared(state: State) -> Iterator[Ledger]:
-    """The state folder, this process's alone."""
-    with state.locked():
-        state.prepare()
-        with Ledger(state.ledger) as ledger:
-            yield ledger
-
-
-@contextmanager
-def _engine(state: State, progress: Progress) -> Iterator[Engine]:
-    """An engine in which nothing of this state folder's is left over, before and after."""
-    with _terminable(), connect(notify=progress.note) as engine:
-        _open_many()  # not before: a daemon that we start hands its limits on to the containers
-        left = reap(engine, state.owner)
-        if left:
-            progress.note(f"removed {left} containers and volumes that a killed run had left")
-        yield engine
-
-
-def _open_many() -> None:
-    """Let this process have as many open files as it may: each attempt at a time takes a few sockets."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _OPEN_FILES)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        with suppress(OSError, ValueError):  # macOS promises more than its kernel gives; then it stays as it was
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """SIGTERM ends a run as Ctrl-C does: cleanly, and resumable."""
-
-    def interrupt(*_: object) -> NoReturn:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
+def _run(run: Run, bench: Bench) -> Done:
     try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+        return _to_its_card(run, bench)
+    except KeyboardInterrupt as error:
+        confirm = " --confirm-spend" if run.plan.mode is RunMode.REAL else ""
+        go_on = f"go on with `trialbox run --resume {run.id}{confirm}`"
+        raise Interrupted(f"run {run.id}", "interrupted", go_on) from error
 
 
-def _images(engine: Engine, selection: Selection, progress: Progress) -> dict[str, BuiltImage]:
-    """Every image that the run needs, in the engine; all the suite's, since the suite's identity covers them."""
-    names = dict.fromkeys([*OWN_IMAGES, *(task.image for task in selection.suite.tasks)])
-    where = places.data_folder("images")
-    return {
-        name: ensure(engine.api, name, cache=places.image_cache(), images_dir=where, report=progress.note)
-        for name in names
-    }
-
-
-def _run(run: Run, bench: _Bench) -> Done:
+def _to_its_card(run: Run, bench: Bench) -> Done:
     store = LocalStore(bench.state.blobs)
     idle_after = _sweep(run, bench, store) if bench.ledger.pending(run.id) else None
-    evidence = read_evidence(run.plan, bench.ledger.tries(run.id), store, idle_after)
-    card = make_card(evidence, _circumstances(run, bench))
-    path = write_card(bench.state.cards, card)
-    bench.ledger.set_card(run.id, card.id)
+    concurrency = bench.selection.concurrency
+    prices = bench.prices if run.plan.mode is RunMode.REAL and bench.asked else None
+    tasks = bench.selection.tasks
+    return stamped(
+        run,
+        idle_after,
+        bench.engine,
+        bench.state,
+        bench.ledger,
+        store,
+        concurrency=concurrency,
+        tasks=tasks,
+        prices=prices,
+    )
+
+
+def stamped(
+    run: Run,
+    idle_after: IdleBaseline | None,
+    engine: Engine,
+    state: State,
+    ledger: Ledger,
+    store: Store,
+    *,
+    concurrency: int,
+    tasks: Sequence[Task],
+    prices: PriceTable | None = None,
+) -> Done:
+    """The card of a run whose cells have all ended, audited. *prices* are what money is shown by, where any is."""
+    if prices is not None:
+        store.put(to_json(prices), PRICES_TYPE)
+    head = ledger.check(run.id)
+    evidence = read_evidence(run.plan, ledger.tries(run.id), store, idle_after, prices)
+    audited = audit_evidence(evidence, {task.id: task for task in tasks}, store)
+    made = _circumstances(run, engine, ledger, concurrency, head).model_copy(update={"audited": audited})
+    card = make_card(evidence, made)
+    path = write_card(state.cards, card)
+    ledger.set_card(run.id, card.id)
     return Done(run.id, card, path)
 
 
-def _sweep(run: Run, bench: _Bench, store: Store) -> IdleBaseline | None:
+def _prove(bench: Bench, gateway: AnyGateway) -> None:
+    from harness.gateway.reach import prove_reach  # the gateway's packages are slow to load
+
+    prove_reach(bench.engine, bench.images["base"].handle, bench.state.owner, gateway)
+
+
+def _sweep(run: Run, bench: Bench, store: LocalStore) -> IdleBaseline | None:
     """Run what is pending; returns the idle power afterwards, where a counter measures it."""
     engine, owner = bench.engine, bench.state.owner
+    entrance = Entrance(engine, bench.state, bench.progress, bench.selection.concurrency)
     preflight(engine, bench.images["base"].handle, owner)
-    with closing(open_session(EnergyRequest(choice=bench.request.meter), bench.state.cache / "idle")) as energy:
+    with (
+        closing(open_session(_energy(bench.request, bench.state), bench.state.cache / "idle")) as energy,
+        opened_room(
+            run,
+            bench.asked,
+            bench.selection.tasks,
+            state=bench.state,
+            ledger=bench.ledger,
+            store=store,
+            prices=bench.prices,
+            start=lambda keys: entrance.start(keys, dry=run.plan.mode is RunMode.DRY),
+            prove=lambda gateway: _prove(bench, gateway),
+            script=bench.request.script,
+        ) as room,
+    ):
+        # A bind mount is a folder of the engine's own host.
+        decoyed = bench.selection.tasks if engine.info.same_kernel else ()
         sweep = Sweep(
             run_id=run.id,
             plan=run.plan,
             tasks={task.id: task for task in bench.selection.tasks},
             solvers=bench.selection.solvers,
-            mode=ExecutionMode.SEALED if engine.info.same_kernel else ExecutionMode.SEALED_VM_ENGINE,
+            mode=entrance.mode,
             tools=Tools(
                 engine=engine,
                 store=store,
@@ -212,19 +285,18 @@ def _sweep(run: Run, bench: _Bench, store: Store) -> IdleBaseline | None:
                 owner=owner,
                 keep_workspaces=bench.request.keep_workspaces,
                 scanner=open_scanner(engine, bench.images["scanner"], store, bench.ledger, owner),
+                hooks=traced(honeyed(room.hooks, bench.state.root / "honey", store, decoyed), store),
             ),
             ledger=bench.ledger,
             progress=bench.progress,
+            dispatch=room.dispatch,
         )
-        try:
-            run_sweep(sweep, concurrency=bench.request.concurrency)
-            return recheck(energy) if energy.idle.power_uw is not None else None
-        except KeyboardInterrupt as error:
-            raise Interrupted(f"run {run.id}", "interrupted", f"go on with `trialbox run --resume {run.id}`") from error
+        run_sweep(sweep, concurrency=bench.selection.concurrency)
+        return recheck(energy) if energy.idle.power_uw is not None else None
 
 
-def _circumstances(run: Run, bench: _Bench) -> Circumstances:
-    info = bench.engine.info
+def _circumstances(run: Run, engine: Engine, ledger: Ledger, concurrency: int, head: str) -> Circumstances:
+    info = engine.info
     return Circumstances(
         run_id=run.id,
         created_us=run.created_us,
@@ -232,9 +304,11 @@ def _circumstances(run: Run, bench: _Bench) -> Circumstances:
         python=platform.python_version(),
         engine=engine_stamp(info),
         host=host_stamp(info, host_facts(()).cpu_model),
-        concurrency=bench.request.concurrency,
-        interventions=bench.ledger.interventions(run.id),
-        runs_known=bench.ledger.runs_known(run.plan.id),
+        concurrency=concurrency,
+        interventions=ledger.interventions(run.id),
+        runs_known=ledger.runs_known(run.plan.id),
+        ledger=head,
+        certified=bool(run.options.get("certified")),
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from harness.energy.attribution import OWN, PROVENANCE, attribute, shared_ticks
 from harness.energy.booking import book_zone
 from harness.energy.floor import floor_flags, uncertainty_uj
 from harness.energy.meter import MeterInfo, counted, modelled_only, set_of
@@ -26,6 +27,7 @@ class Window:
         started_us: when it opened, microseconds since the epoch.
         scripted: a reference, noop or wrong solver, always marked ``~``.
         shared: another attempt ran at the same time, so the host's energy is not this attempt's.
+        shared_out: a shared window is shared out by the CPU times in its readings.
     """
 
     meter: MeterInfo
@@ -37,6 +39,7 @@ class Window:
     idle: IdleBaseline
     scripted: bool = False
     shared: bool = False
+    shared_out: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ def account(window: Window) -> EnergyRecord:
     summed = [energy for energy in energies if energy.counted]
     whole = _sum(summed)
     figures = _modelled(whole) if modelled_only(window.zones) else _metered(window, whole, wall_us)
+    shared_out = window.shared_out and figures.active is not None
     flags = figures.flags | _seen(window, summed)
     if figures.active is not None and figures.gross is not None:
         spread = uncertainty_uj(energies, wall_us, window.idle.sigma_uw, len(window.idle.windows_uw))
@@ -64,7 +68,7 @@ def account(window: Window) -> EnergyRecord:
     return EnergyRecord(
         meter=window.meter.name,
         zone_set=set_of(window.zones),
-        provenance=weakest([zone.provenance for zone in counted(window.zones)]),
+        provenance=PROVENANCE if shared_out else weakest([zone.provenance for zone in counted(window.zones)]),
         host_fingerprint=window.idle.host_fingerprint,
         started_us=window.started_us,
         wall_us=wall_us,
@@ -73,7 +77,7 @@ def account(window: Window) -> EnergyRecord:
         idle_uj=figures.idle,
         active_uj=figures.active,
         uncertainty_uj=figures.uncertainty,
-        at_least_uj=sum(energy.at_least_uj for energy in summed),
+        at_least_uj=max(figures.gross or 0, 0) if shared_out else sum(energy.at_least_uj for energy in summed),
         missing=figures.missing,
         idle=window.idle,
         estimator_watts=window.meter.watts,
@@ -82,6 +86,7 @@ def account(window: Window) -> EnergyRecord:
         reliable=figures.active is not None and not any(flag.marks for flag in flags),
         readings=window.blob,
         chain_head=window.head,
+        shared_out=window.shared_out,
     )
 
 
@@ -126,6 +131,8 @@ def _metered(window: Window, whole: int | None, wall_us: int) -> _Figures:
         if idle.quick:
             flags.add(EnergyFlag.QUICK_IDLE)
     active = None
+    if window.shared_out:
+        return _shared(window, whole, idle_uj, missing, flags)
     if window.shared:
         missing["active_uj"] = "other attempts ran in the same window"
     elif whole is None or idle_uj is None:
@@ -135,6 +142,22 @@ def _metered(window: Window, whole: int | None, wall_us: int) -> _Figures:
     if active is None:
         missing["uncertainty_uj"] = "there is no active figure"
     return _Figures(whole, idle_uj, active, None, missing, flags)
+
+
+def _shared(
+    window: Window, whole: int | None, idle_uj: int | None, missing: dict[str, str], flags: set[EnergyFlag]
+) -> _Figures:
+    """An attempt's share of a window in which others ran too."""
+    ticks = shared_ticks(window.zones, window.readings)
+    if whole is not None and idle_uj is not None and ticks:
+        parts = attribute(ticks, window.idle.power_uw or 0)
+        mine = parts.attempts[OWN]
+        gross = mine.active_uj + mine.idle_uj
+        return _Figures(gross, mine.idle_uj, mine.active_uj, None, missing, flags | set(parts.flags))
+    lost = "other attempts ran in the same window, and some CPU time could not be read"
+    missing["active_uj"] = next(iter(missing.values()), lost)
+    missing["uncertainty_uj"] = "there is no active figure"
+    return _Figures(whole, idle_uj, None, None, missing, flags)
 
 
 def settle(record: EnergyRecord, data: bytes, after: IdleBaseline) -> EnergyRecord:
@@ -200,4 +223,5 @@ def _window(record: EnergyRecord, data: bytes, idle: IdleBaseline) -> Window:
         idle=idle,
         scripted=EnergyFlag.SCRIPTED in record.flags,
         shared=EnergyFlag.SHARED in record.flags,
+        shared_out=record.shared_out,
     )

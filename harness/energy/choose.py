@@ -115,7 +115,7 @@ def open_session(
     fingerprint = host_facts(meter.zones(), sources.proc, sources.machine_id).fingerprint
     plan = QUICK if request.quick_idle else FULL
     idle = idle_for(meter, fingerprint, plan, folder=cache, clock=clock, stat=sources.proc / "stat")
-    return Session(meter, idle, clock)
+    return Session(meter, idle, clock, sources.proc / "stat")
 
 
 def recheck(session: Session, sources: Sources | None = None) -> IdleBaseline:

@@ -7,7 +7,7 @@ Counter values are decimal strings because a GPU's lifetime microjoules outgrow 
 from __future__ import annotations
 
 import threading
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
@@ -15,7 +15,7 @@ from harness import digest
 from harness.digest import Digest
 from harness.energy.meter import Gap, Values
 from harness.errors import VerifyError
-from harness.records import BlobRef, Count, Record, from_json, to_value
+from harness.records import BlobRef, Count, Grown, from_json, to_value
 
 GENESIS = digest.sha256_bytes(b"trialbox energy readings v1")
 MEDIA_TYPE = "application/x-ndjson"
@@ -23,8 +23,10 @@ MEDIA_TYPE = "application/x-ndjson"
 Raw = Annotated[str, Field(pattern=r"^[0-9]{1,24}$")]
 
 
-class Reading(Record):
-    """Every zone's raw value at one moment."""
+class Reading(Grown):
+    """Every zone's raw value at one moment, and who had used how much of the processors by then."""
+
+    later = frozenset({"cpu_us", "attempts_cpu_us", "host_cpu_us", "present"})
 
     seq: Count
     t_us: Count
@@ -34,6 +36,14 @@ class Reading(Record):
     values: dict[str, Raw]
     gaps: dict[str, Gap] = Field(default_factory=dict)
     prev: Digest
+    cpu_us: Count | None = None
+    """CPU time of this attempt; None where it can't be read."""
+    attempts_cpu_us: Count | None = None
+    """CPU time of all attempts of this session together, as far as it can be read; None where nobody looks."""
+    host_cpu_us: Count | None = None
+    """CPU time of the whole host since boot; None where it can't be read."""
+    present: Count = 0
+    """How many attempts ran since the reading before, this one included."""
 
     @property
     def digest(self) -> str:
@@ -46,6 +56,15 @@ class Reading(Record):
         return None if raw is None else int(raw)
 
 
+class Used(NamedTuple):
+    """Who had used how much of the processors: the fields of the same names of a :class:`Reading`."""
+
+    cpu_us: int | None
+    attempts_cpu_us: int
+    host_cpu_us: int | None
+    present: int
+
+
 class ReadingLog:
     """A growing chain of readings. Safe to append to from several threads."""
 
@@ -54,7 +73,13 @@ class ReadingLog:
         self._head = GENESIS
         self._readings: list[Reading] = []
 
-    def append(self, t_us: int, slept_us: int, values: Values) -> Reading:
+    def append(
+        self,
+        t_us: int,
+        slept_us: int,
+        values: Values,
+        used: Used | None = None,
+    ) -> Reading:
         """Chain one more reading."""
         with self._lock:
             reading = Reading(
@@ -64,6 +89,10 @@ class ReadingLog:
                 values={name: str(value) for name, value in values.items() if not isinstance(value, Gap)},
                 gaps={name: value for name, value in values.items() if isinstance(value, Gap)},
                 prev=self._head,
+                cpu_us=used.cpu_us if used else None,
+                attempts_cpu_us=used.attempts_cpu_us if used else None,
+                host_cpu_us=used.host_cpu_us if used else None,
+                present=used.present if used else 0,
             )
             self._head = reading.digest
             self._readings.append(reading)

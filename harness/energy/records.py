@@ -13,7 +13,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from harness.digest import MAX_SAFE_INTEGER, Digest
-from harness.records import BlobRef, Count, Record
+from harness.records import BlobRef, Count, Grown, Record
 
 Signed = Annotated[int, Field(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]
 Decimals = Annotated[str, Field(pattern=r"^[0-9]{1,6}(\.[0-9]{1,6})?$")]
@@ -97,7 +97,7 @@ class EnergyFlag(StrEnum):
     MODULE_SCOPE = "module_scope"
     """The GPU's counter covers a whole module, CPU included."""
     SHARED = "shared"
-    """Another attempt ran in the same window."""
+    """Another attempt ran in the same window: the figure is a share by CPU time, or there is none."""
     NOISY_HOST = "noisy_host"
     """The host was busy or unsteady while its idle power was calibrated."""
     NO_IDLE = "no_idle"
@@ -192,8 +192,14 @@ class IdleBaseline(Record):
         return self
 
 
-class EnergyRecord(Record):
-    """The energy of one bracket around a solver."""
+class EnergyRecord(Grown):
+    """The energy of one bracket around a solver.
+
+    Where other attempts ran in the same window, ``gross_uj``, ``idle_uj`` and ``active_uj`` are this one's share of the
+    host's, by CPU time; the zones are the whole host's.
+    """
+
+    later = frozenset({"shared_out"})
 
     schema_version: int = 1
     meter: str
@@ -206,8 +212,8 @@ class EnergyRecord(Record):
     """When the window opened, in microseconds since the epoch."""
     wall_us: Count
     zones: tuple[ZoneEnergy, ...]
-    gross_uj: Count | None
-    """Everything that the counted zones drew."""
+    gross_uj: Signed | None
+    """Everything that the counted zones drew; of a share, its active and idle parts, which can be under 0 together."""
     idle_uj: Count | None
     """What the idle host would have drawn in the same time."""
     active_uj: Signed | None
@@ -227,6 +233,8 @@ class EnergyRecord(Record):
     readings: BlobRef
     """The raw readings, hash-chained, one canonical JSON line each."""
     chain_head: Digest
+    shared_out: bool = False
+    """Whether the figures are this attempt's share of its window, by the CPU times in the readings."""
 
     @property
     def mark(self) -> str:

@@ -157,6 +157,12 @@ class Cgroup:
                 continue  # not ours to lift, or already gone: the kill that follows decides
 
 
+def runs(pid: int, proc: Path = PROC) -> bool:
+    """Whether a process is there and is no zombie, which waits for nothing but to be forgotten."""
+    stat = _read(proc / str(pid) / "stat")
+    return stat is not None and stat.rpartition(")")[2].split()[:1] not in (["Z"], ["X"])
+
+
 def _read(path: Path) -> str | None:
     try:
         return path.read_text().strip()

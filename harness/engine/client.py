@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from enum import StrEnum
+from threading import Lock
 from typing import Any
 
 import docker
@@ -15,7 +16,7 @@ import urllib3.exceptions
 from docker.errors import APIError, DockerException
 
 from harness.engine.runtime import runtime_version
-from harness.errors import EngineGone, InfraError
+from harness.errors import GO_ON, EngineGone, InfraError
 from harness.records import Record
 
 LABEL = "trialbox"
@@ -58,11 +59,18 @@ class Engine:
 
     def __init__(self, api: docker.APIClient) -> None:
         self.api = api
+        self.lock = Lock()
+        """For what is asked of it once."""
+        self.narrowed: list[str] | None = None
+        """Its security options, once asked for (``seccomp.py``)."""
+        self.kept = ExitStack()
+        """What goes with the connection."""
         with engine_errors("engine"):
             self.info = describe(api)
 
     def close(self) -> None:
         """Release the connection; never fails."""
+        self.kept.close()
         self.api.close()
 
 
@@ -84,7 +92,7 @@ def engine_errors(where: str) -> Iterator[None]:
         raise EngineGone(
             where,
             f"the container engine stopped answering ({type(error).__name__})",
-            "start it, then `trialbox run --resume latest`",
+            f"start it and {GO_ON}",
         ) from error
 
 

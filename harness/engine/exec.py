@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.engine.client import Engine, engine_errors
-from harness.errors import EngineGone
+from harness.errors import GO_ON, EngineGone
 
 _HEADER = 8
 _READ = 1 << 18
 _FIRST_POLL_S = 0.2
+_BEGINNING_S = 30.0
+"""How long an engine may take to start a program that it took on."""
 _POLL_S = 1.0
 _LINGER_S = 3.0
 
@@ -107,7 +109,7 @@ def run(
         started = time.monotonic_ns()
         holder = api.exec_start(exec_id, socket=True)
     out, err = _Sink(max_output), _Sink(max_output)
-    stream = _Stream(holder)
+    stream = Stream(holder)
     try:
         timed_out = _pump(
             stream,
@@ -116,7 +118,7 @@ def run(
             bool(stdin),
             consume or out,
             err,
-            lambda: bool(_inspect(engine, exec_id)["Running"]),
+            lambda: _runs(_inspect(engine, exec_id), started / 1e9),
         )
     except Stop:
         timed_out = False
@@ -128,13 +130,21 @@ def run(
     return ExecResult(status, bytes(out.data), bytes(err.data), out.dropped + err.dropped, timed_out, wall_us)
 
 
+def _runs(state: Mapping[str, Any], asked: float) -> bool:
+    """Whether a program goes on, or has not begun yet: on a busy host the engine answers before it has started one.
+
+    A program that ended has an exit status. One that was never begun, since its container died first, may get none.
+    """
+    return bool(state["Running"]) or (state["ExitCode"] is None and time.monotonic() < asked + _BEGINNING_S)
+
+
 def _inspect(engine: Engine, exec_id: str) -> dict[str, Any]:
     with engine_errors("exec"):
         state: dict[str, Any] = engine.api.exec_inspect(exec_id)
     return state
 
 
-class _Stream:
+class Stream:
     """The hijacked connection of an exec, non-blocking.
 
     The SDK hands out the raw socket below its buffered reader; what the reader already swallowed with the response
@@ -164,7 +174,7 @@ class _Stream:
         self.socket.close()
 
 
-class _Frames:
+class Frames:
     """The engine's stream framing: one byte of stream number, three of padding, four of length, then the bytes."""
 
     def __init__(self, out: Callable[[bytes], None], err: Callable[[bytes], None]) -> None:
@@ -193,7 +203,7 @@ class _Frames:
 
 
 def _pump(
-    stream: _Stream,
+    stream: Stream,
     chunks: Iterator[bytes],
     deadline: float,
     writing: bool,
@@ -202,7 +212,7 @@ def _pump(
     running: Callable[[], bool],
 ) -> bool:
     """Move bytes until the stream ends, the program ends, or the deadline passes; True on the deadline."""
-    frames = _Frames(out, err)
+    frames = Frames(out, err)
     frames.feed(stream.early)
     pending = memoryview(b"")
     poll_s = _FIRST_POLL_S
@@ -263,11 +273,11 @@ def _await_end(deadline: float, running: Callable[[], bool]) -> bool:
     return False
 
 
-def _receive(stream: _Stream) -> bytes | None:
+def _receive(stream: Stream) -> bytes | None:
     try:
         return stream.socket.recv(_READ)
     except BlockingIOError:
         return None
     except OSError as error:
-        problem, remedy = "the engine closed the stream", "start it, then `trialbox run --resume latest`"
+        problem, remedy = "the engine closed the stream", f"start it and {GO_ON}"
         raise EngineGone("exec", problem, remedy) from error

@@ -19,7 +19,7 @@ import requests.exceptions
 from docker.errors import APIError, NotFound
 from docker.types import LogConfig, Mount, Ulimit
 
-from harness.engine import cgroup, exec, seal
+from harness.engine import cgroup, exec, seal, seccomp
 from harness.engine.cgroup import NO_USE, Cgroup, ResourceUse
 from harness.engine.client import LABEL, Engine, EngineKind, engine_errors
 from harness.engine.exec import ExecResult
@@ -36,10 +36,14 @@ ROLE_LABEL = "trialbox.role"
 _HOLD = ("sh", "-c", "while :; do sleep 86400 & wait $!; done")
 _TMP = "/tmp"  # noqa: S108 - inside the container
 _TMP_INODES = 10_000
+_LOW_PORTS = {"net.ipv4.ip_unprivileged_port_start": "0"}
+"""Docker's own setting, on every engine: what listens on ports 53, 80 and 443 of the loopback is not root."""
 _STUCK_S = 60.0
 """How long a removal that the engine refuses or does not answer is tried again."""
 _HELD_S = 10.0
 """How long a volume may be held by a container that is being removed."""
+_ENDING_S, _ENDING_POLL_S = 1.0, 0.01
+"""How long processes may take that were ending when their program did."""
 _GONE_S = 3.0
 """The same for an engine that no longer listens."""
 
@@ -74,14 +78,10 @@ class Volumes:
             raise
 
     def remove(self) -> None:
-        """Remove them; their containers must be gone."""
+        """Remove them; their containers must be gone, but for one whose creation was interrupted unanswered."""
         for name in self._names:
-            try:
-                with engine_errors("volume"):
-                    self._engine.api.remove_volume(name, force=True)
-            except InfraError as error:
-                if not isinstance(error.__cause__, NotFound):
-                    raise
+            with engine_errors("volume"):
+                remove_volume(self._engine, name)
         self._names.clear()
 
 
@@ -126,6 +126,8 @@ class Sandbox:
         self.engine = engine
         self.spec = spec
         self.id = _create(engine, spec, owner)
+        self.pid: int | None = None
+        """Its first process as this host counts, once proved; None where the engine's kernel is not this host's."""
         self._group: Cgroup | None = None
         try:
             with engine_errors("container"):
@@ -156,6 +158,7 @@ class Sandbox:
                 raise LookupError("the engine runs on another kernel")
             self._group = Cgroup(pid, self.id)
             facts = seal.read_on_host(pid, self._group)
+            self.pid = pid
         except LookupError:
             self._group = None
             answer = self.run(seal.READ_INSIDE, timeout_s=30, max_output=1 << 20)
@@ -213,9 +216,24 @@ class Sandbox:
         """What it used until now; unavailable where the engine's kernel is not this host's."""
         return self._group.usage() if self._group else NO_USE
 
+    def processes(self, *, expected: int | None = None) -> int | None:
+        """How many processes run in it now; None where the engine's kernel is not this host's.
+
+        A program is over as soon as its first process is: what it ended as its last act may still be on its way out.
+        Where more run than are *expected*, they get a moment for that.
+        """
+        if self._group is None:
+            return None
+        until = time.monotonic() + _ENDING_S
+        while True:
+            number = sum(map(cgroup.runs, self._group.processes()))
+            if expected is None or number <= expected or time.monotonic() > until:
+                return number
+            time.sleep(_ENDING_POLL_S)
+
     def destroy(self) -> None:
         """Kill everything in it and remove it. Calling it again does nothing."""
-        _remove(self.engine, self.id, self._kill_on_host)
+        remove(self.engine, self.id, self._kill_on_host)
 
     def _kill_on_host(self) -> None:
         """When the engine can't kill it: lift what keeps processes from dying, then signal each one."""
@@ -231,8 +249,12 @@ class Sandbox:
 
 def _create(engine: Engine, spec: SandboxSpec, owner: str) -> str:
     api = engine.api
+    narrowed = [] if spec.cap_add else seccomp.options(engine, spec.image, {STATE_LABEL: owner})
     mounts = [
-        *(Mount(one.target, one.volume, type="volume", read_only=one.read_only) for one in spec.volumes),
+        *(
+            Mount(one.target, one.volume, type="volume", read_only=one.read_only, no_copy=one.no_copy)
+            for one in spec.volumes
+        ),
         *(Mount(one.target, one.source, type="bind", read_only=one.read_only) for one in spec.binds),
     ]
     with engine_errors("container"):
@@ -251,10 +273,13 @@ def _create(engine: Engine, spec: SandboxSpec, owner: str) -> str:
             stop_timeout=0,
             host_config=api.create_host_config(
                 network_mode="none",
+                # The host's resolver is nobody's business, and names asked for are noted where something listens here.
+                dns=["127.0.0.1"],
+                sysctls=_LOW_PORTS,
                 read_only=True,
                 cap_drop=["ALL"],
                 cap_add=list(spec.cap_add),
-                security_opt=["no-new-privileges"],
+                security_opt=["no-new-privileges", *narrowed],
                 mem_limit=spec.memory_mb << 20,
                 memswap_limit=spec.memory_mb << 20,
                 pids_limit=spec.pids,
@@ -270,7 +295,7 @@ def _create(engine: Engine, spec: SandboxSpec, owner: str) -> str:
     return str(made["Id"])
 
 
-def _remove(engine: Engine, container: str, meanwhile: Callable[[], None] = lambda: None) -> None:
+def remove(engine: Engine, container: str, meanwhile: Callable[[], None] = lambda: None) -> None:
     """Remove a container, also one that somebody else (a killed run's request) is removing already."""
     began = time.monotonic()
     while True:
@@ -300,16 +325,20 @@ def reap(engine: Engine, owner: str) -> int:
     label = {"label": f"{STATE_LABEL}={owner}"}
     with engine_errors("reaping"):
         for container in engine.api.containers(all=True, filters=label):
-            _remove(engine, container["Id"])
+            remove(engine, container["Id"])
             removed += 1
         for volume in engine.api.volumes(filters=label)["Volumes"] or ():
-            _remove_volume(engine, volume["Name"])
+            remove_volume(engine, volume["Name"])
             removed += 1
     return removed
 
 
-def _remove_volume(engine: Engine, name: str) -> None:
-    """Remove a volume that a container of a dying run may still hold for a moment."""
+def remove_volume(engine: Engine, name: str) -> None:
+    """Remove a volume that a container of a dying run may still hold for a moment. One that is gone is fine.
+
+    A request to create a container that was interrupted before its answer came leaves one that nobody knows: whatever
+    holds the volume now is that, or on its way out, and goes first.
+    """
     began = time.monotonic()
     while True:
         try:
@@ -320,6 +349,8 @@ def _remove_volume(engine: Engine, name: str) -> None:
         except APIError:
             if time.monotonic() - began > _HELD_S:
                 raise
+            for holder in engine.api.containers(all=True, filters={"volume": name, "label": LABEL}):
+                remove(engine, holder["Id"])
             time.sleep(0.2)
 
 
@@ -331,4 +362,4 @@ def host_has_swap() -> bool:
         return True  # not Linux: the engine's kernel is elsewhere and its swap unknown
 
 
-__all__ = ["Sandbox", "Volumes", "cgroup", "opaque_name", "reap"]
+__all__ = ["Sandbox", "Volumes", "cgroup", "opaque_name", "reap", "remove", "remove_volume"]

@@ -43,6 +43,12 @@ class VolumeMount(Record):
     uid: int = AGENT_UID
     mode: str = "0755"
     read_only: bool = False
+    no_copy: bool = False
+    """Whether the engine must not fill it with what the image has at its target: it would while a keeper holds it."""
+
+    def at(self, target: str) -> VolumeMount:
+        """The same volume at a place where the image may have files."""
+        return self.model_copy(update={"target": target, "no_copy": True})
 
 
 class BindMount(Record):

@@ -28,16 +28,19 @@ def host_held(task: Task) -> list[HostHeldGroup]:
     return [group for group in task.groups if isinstance(group, CasesGroup | OperationsGroup | CommandsGroup)]
 
 
-def build_job(task: Task, groups: Sequence[HostHeldGroup], *, nonce: str, seconds: float) -> bytes:
+def build_job(
+    task: Task, groups: Sequence[HostHeldGroup], *, nonce: str, seconds: float, closed: bool = False
+) -> bytes:
     """What the driver reads: inputs, marks and limits. No expectation is in it.
 
     *nonce* marks this grading, so that a later sighting can be dated; the task's exposure canary goes with it.
+    *closed* is one of the :class:`harness.oracles.conditions.Conditions`.
     """
     described = []
     for group in groups:
         oracle = task.oracles[group.name]
         target = None if isinstance(oracle, CommandsOracle) else oracle.target
-        described.append({"oracle": group.oracle, "target": target, "items": oracle.inputs()})
+        described.append({"oracle": group.oracle, "target": target, "items": oracle.inputs(), "closed": closed})
     job = {
         "nonce": nonce,
         "canary": list(task.canaries[1:]),

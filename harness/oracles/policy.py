@@ -31,8 +31,13 @@ _COMPILED = re.compile(r"\.(?:pyc|pyo|so(?:\.[0-9.]+)?|pyd|dll|dylib)$", re.IGNO
 _MAX_SETTINGS = MAX_BYTES
 """Bytes of changed settings that are parsed in all, over every file."""
 _MAX_FLAGS = 100
+_PROGRAM = b"\x7fELF"
+MAX_REPLACEMENT = 192 << 10
+"""Bytes of new and changed files where the solver was given a program: room for ten replacements, not for the program,
+which is linked statically and is larger than this however it is packed."""
 _TOO_LARGE = "is too large to be read for settings"
-_SHADOWED = frozenset(sys.stdlib_module_names) | {"pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments"}
+_RUNNER = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments"})
+_SHADOWED = frozenset(sys.stdlib_module_names) | _RUNNER
 
 
 @dataclass(frozen=True)
@@ -48,15 +53,27 @@ class Policy:
     restore: tuple[str, ...] = ()
 
 
-def examine(before: Tree, after: Tree, *, visible_tests: Sequence[str] = (), settings_matter: bool = True) -> Policy:
+def examine(
+    before: Tree,
+    after: Tree,
+    *,
+    visible_tests: Sequence[str] = (),
+    laid_tests: Sequence[str] = (),
+    settings_matter: bool = True,
+    take_programs_out: bool = False,
+) -> Policy:
     """Judge what a candidate made of *before*.
 
     Args:
         before: the task's own tree.
         after: the candidate's.
         visible_tests: paths that are restored before grading.
+        laid_tests: paths that grading lays over the tree, to be run there with what lies beside them: the candidate's
+            ``conftest.py`` is theirs too, as upstream's own run would have it, and is named.
         settings_matter: whether any group runs with the candidate's own test settings (a plain test command does).
             Where none does, changed settings are flagged instead of refused.
+        take_programs_out: whether files that hold a compiled program are taken out: the one that a solver was given to
+            compare with must not answer for it. One that is encoded is seen by its size alone (``MAX_REPLACEMENT``).
     """
     changed = [path for path in sorted(before.keys() | after.keys()) if before.get(path) != after.get(path)]
     present = [after[path] for path in changed if path in after]
@@ -65,6 +82,10 @@ def examine(before: Tree, after: Tree, *, visible_tests: Sequence[str] = (), set
             return _refused(Rejection.INTERPRETER_HOOK, entry.path, "would run at every start of the interpreter")
         if _COMPILED.search(entry.path):
             return _refused(Rejection.COMPILED_ARTIFACT, entry.path, "is compiled: what it does can't be read")
+    size = sum(len(entry.path.encode()) + len(entry.data) for entry in present)
+    if take_programs_out and size > MAX_REPLACEMENT:
+        detail = f"new and changed files hold {size} bytes; a replacement may hold {MAX_REPLACEMENT}"
+        return Policy(Rejection.TREE_TOO_LARGE, detail)
     flags: list[str] = []
     room = _MAX_SETTINGS
     for path in filter(is_test_config, changed):
@@ -74,11 +95,19 @@ def examine(before: Tree, after: Tree, *, visible_tests: Sequence[str] = (), set
             return _refused(Rejection.TEST_CONFIG_MODIFIED, path, what)
         if what:
             flags.append(f"test_config_modified: {clean_text(path)}")
-    restore = sorted({*_conftests(changed, visible_tests), *(path for path in visible_tests if path in changed)})
-    flags.extend(f"restored: {clean_text(path)}" for path in restore)
-    flags.extend(f"module_shadowing: {clean_text(name)}" for name in _shadowing(before, present))
+    shadowing = _shadowing(before, present)
+    runners = [name for name in shadowing if name in _RUNNER]
+    if settings_matter and runners:  # the workspace comes first on the path there
+        return _refused(Rejection.MODULE_SHADOWING, runners[0], "would be run in the place of the test runner")
+    restored = sorted({*_conftests(changed, visible_tests), *(path for path in visible_tests if path in changed)})
+    flags.extend(f"restored: {clean_text(path)}" for path in restored)
+    loaded = sorted({*_conftests(changed, laid_tests)} - {*restored, *laid_tests})
+    flags.extend(f"conftest_changed: {clean_text(path)}" for path in loaded)
+    programs = [one.path for one in present if take_programs_out and _PROGRAM in one.data]
+    flags.extend(f"program_taken_out: {clean_text(path)}" for path in programs)
+    flags.extend(f"module_shadowing: {clean_text(name)}" for name in shadowing)
     more = (f"and {len(flags) - _MAX_FLAGS} more",) if len(flags) > _MAX_FLAGS else ()
-    return Policy(flags=(*flags[:_MAX_FLAGS], *more), restore=tuple(restore))
+    return Policy(flags=(*flags[:_MAX_FLAGS], *more), restore=tuple(sorted({*restored, *programs})))
 
 
 def _refused(reason: Rejection, path: str, why: str) -> Policy:

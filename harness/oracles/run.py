@@ -12,26 +12,18 @@ from harness.engine.sandbox import Sandbox
 from harness.engine.spec import ROOT_USER
 from harness.errors import EngineGone, InfraError
 from harness.evidence import GroupVerdict
-from harness.oracles.hostheld import DRIVER, WORKSPACE, build_job, host_held, judge_groups
+from harness.oracles.conditions import USUAL, Conditions
+from harness.oracles.foreign import run_foreign
+from harness.oracles.hostheld import DRIVER, build_job, host_held, judge_groups
 from harness.oracles.observe import parse_observations
 from harness.oracles.sessions import judge_sessions, parse_sessions
 from harness.oracles.staging import GRADE, REHASH, SESSIONS, build_sessions_job, is_intact, stage
 from harness.outcomes import Rejection
-from harness.suites.groups import ExitStatusGroup, PytestGroup, Trust
+from harness.suites.groups import ExitStatusGroup, HostHeldGroup, PytestGroup, Trust
 from harness.suites.task import Task
 from harness.workspace import pack
 
-ENVIRONMENT: Mapping[str, str] = {
-    "HOME": "/tmp",  # noqa: S108 - the container's own
-    "LANG": "C.UTF-8",
-    "LC_ALL": "C.UTF-8",
-    "TZ": "UTC",
-    "PYTHONHASHSEED": "0",
-    "PYTHONDONTWRITEBYTECODE": "1",
-}
-"""What every program of a grading sees on top of the image's own: nothing that differs between two gradings."""
-
-_SPARE_S = 2.0
+SPARE_S = 2.0
 _LEAST_S = 3.0
 """What a program gets in any case: the end of leftovers and a re-hash after the deadline still have to be done."""
 _NOTHING = ExecResult(None, b"", b"", dropped=0, timed_out=False, wall_us=0)
@@ -64,7 +56,9 @@ class _Gathered:
     intact: bool = True
 
 
-def run_groups(sandbox: Sandbox, task: Task, *, nonce: str, timeout_s: float, max_output: int) -> GroupsResult:
+def run_groups(
+    sandbox: Sandbox, task: Task, *, nonce: str, timeout_s: float, max_output: int, conditions: Conditions = USUAL
+) -> GroupsResult:
     """Run every group of *task* on the tree that lies in the sandbox's workspace.
 
     Args:
@@ -74,18 +68,22 @@ def run_groups(sandbox: Sandbox, task: Task, *, nonce: str, timeout_s: float, ma
         nonce: marks the hidden material of this grading.
         timeout_s: seconds for everything together; what has not run by then has failed.
         max_output: bytes kept of each exec's output.
+        conditions: the surroundings; another kind than usual shows whether they matter.
 
     Raises:
         InfraError: the engine failed; nothing is said about the candidate.
     """
     deadline = time.monotonic() + timeout_s
     gathered = _Gathered()
-    grader = _Grader(sandbox, deadline, max_output)
+    grader = _Grader(sandbox, deadline, max_output, conditions)
     _run_host_held(grader, task, gathered, nonce)
     _run_sessions(grader, task, gathered, nonce)
+    verdicts, seen = run_foreign(grader, task)
+    gathered.verdicts |= verdicts
+    gathered.observations |= seen
     for group in task.groups:
         if isinstance(group, ExitStatusGroup):
-            _run_command(grader, group, gathered)
+            _run_command(grader, group, task.workspace, gathered)
     rejected = gathered.rejection is not None
     return GroupsResult(
         verdicts=() if rejected else tuple(gathered.verdicts[group.name] for group in task.groups),
@@ -99,15 +97,16 @@ def run_groups(sandbox: Sandbox, task: Task, *, nonce: str, timeout_s: float, ma
 class _Grader:
     """The sandbox, its deadline, and whether a candidate has already run in it."""
 
-    def __init__(self, sandbox: Sandbox, deadline: float, max_output: int) -> None:
+    def __init__(self, sandbox: Sandbox, deadline: float, max_output: int, conditions: Conditions) -> None:
         self._sandbox = sandbox
         self._deadline = deadline
         self._max_output = max_output
+        self.conditions = conditions
         self._candidate_ran = False
 
     def left(self) -> float:
         """Seconds left for everything, less what it takes to hear the end."""
-        return max(0.0, self._deadline - time.monotonic() - _SPARE_S)
+        return max(0.0, self._deadline - time.monotonic() - SPARE_S)
 
     def run(
         self,
@@ -132,7 +131,7 @@ class _Grader:
                 max_output=max_output or self._max_output,
                 user=user,
                 workdir=workdir,
-                env=ENVIRONMENT,
+                env=self.conditions.env,
             )
         except EngineGone:
             raise
@@ -143,9 +142,9 @@ class _Grader:
         finally:
             self._candidate_ran = True
 
-    def put(self, archive: bytes) -> None:
-        """Unpack into the root-owned volume."""
-        self._sandbox.put(GRADE, archive)
+    def put(self, archive: bytes, folder: str = GRADE) -> None:
+        """Unpack into a root-owned volume."""
+        self._sandbox.put(folder, archive)
 
     def kill_leftovers(self) -> None:
         """End every process of the candidate's user; the holding process is shielded by the kernel.
@@ -161,12 +160,16 @@ def _run_host_held(grader: _Grader, task: Task, gathered: _Gathered, nonce: str)
     groups = host_held(task)
     if not groups:
         return
-    ran = grader.run(DRIVER, stdin=build_job(task, groups, nonce=nonce, seconds=grader.left()))
+    ran = grader.run(DRIVER, stdin=_job(grader, task, groups, nonce))
     heard = parse_observations(ran.stdout, [len(task.oracles[group.name].inputs()) for group in groups])
     if not heard.complete:
         grader.kill_leftovers()
     gathered.verdicts |= judge_groups(task, groups, heard)
     gathered.observations["host_held"] = {"groups": [group.name for group in groups], "said": _readable(ran.stdout)}
+
+
+def _job(grader: _Grader, task: Task, groups: Sequence[HostHeldGroup], nonce: str) -> bytes:
+    return build_job(task, groups, nonce=nonce, seconds=grader.left(), closed=grader.conditions.closed)
 
 
 def _run_sessions(grader: _Grader, task: Task, gathered: _Gathered, nonce: str) -> None:
@@ -197,8 +200,9 @@ def _unproved(verdict: GroupVerdict) -> GroupVerdict:
     return verdict.model_copy(update={"passed": False, "checks_passed": 0, "detail": why})
 
 
-def _run_command(grader: _Grader, group: ExitStatusGroup, gathered: _Gathered) -> None:
-    ran = grader.run(group.argv, workdir=WORKSPACE, max_output=_KEPT_OUTPUT)
+def _run_command(grader: _Grader, group: ExitStatusGroup, workspace: str, gathered: _Gathered) -> None:
+    ran = grader.run(group.argv, workdir=workspace, max_output=_KEPT_OUTPUT)
+    grader.kill_leftovers()
     passed = ran.exit_status == 0
     gathered.verdicts[group.name] = GroupVerdict(
         name=group.name,
@@ -210,7 +214,8 @@ def _run_command(grader: _Grader, group: ExitStatusGroup, gathered: _Gathered) -
         checks_passed=int(passed),
         detail="" if passed else _how_it_ended(ran),
     )
-    gathered.observations["exit_status"] = {
+    key = "exit_status" if "exit_status" not in gathered.observations else f"exit_status:{group.name}"
+    gathered.observations[key] = {
         "status": ran.exit_status,
         "stdout": _readable(ran.stdout),
         "stderr": _readable(ran.stderr),

@@ -51,10 +51,10 @@ class Session:
         """Whether a test passed beyond doubt."""
         return self.phases.get(test) == [(when, "passed", False, False) for when in PHASES]
 
-    def failed_properly(self, test: str) -> bool:
-        """Whether a test got as far as its call, and failed there by raising."""
+    def failed_properly(self, test: str, *, quiet: bool) -> bool:
+        """Whether a test got as far as its call, and failed there: by raising, unless unittest kept that to itself."""
         said = self.phases.get(test, [])
-        return said[:2] == [("setup", "passed", False, False), ("call", "failed", True, False)]
+        return said[:2] == [("setup", "passed", False, False), ("call", "failed", not quiet, False)]
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def judge_sessions(staged: Sequence[StagedGroup], sessions: Sequence[Session]) -
     for one, session in zip(staged, sessions, strict=True):
         name = one.group.name
         flipped = [
-            *(test for test in one.sentinels.must_fail if _told(session, test) and not session.failed_properly(test)),
+            *(test for test in one.sentinels.must_fail if _told(session, test) and not _failed(one, session, test)),
             *(test for test in one.sentinels.must_pass if _told(session, test) and not session.passed(test)),
         ]
         if flipped:
@@ -105,12 +105,17 @@ def _told(session: Session, test: str) -> bool:
     return any(when in {"call", "teardown"} for when, *_ in session.phases.get(test, ()))
 
 
+def _failed(one: StagedGroup, session: Session, test: str) -> bool:
+    return session.failed_properly(test, quiet=test in one.sentinels.quiet)
+
+
 def _verdict(one: StagedGroup, session: Session) -> GroupVerdict:
     ids = one.group.ids
     failed = [number for number, test in enumerate(ids) if not session.passed(test)]
     whole = session.finished and not session.forged
-    sentinels_ran = all(map(session.failed_properly, one.sentinels.must_fail)) and all(
-        map(session.passed, one.sentinels.must_pass)
+    sentinels = one.sentinels
+    sentinels_ran = all(_failed(one, session, test) for test in sentinels.must_fail) and all(
+        map(session.passed, sentinels.must_pass)
     )
     if session.forged:
         detail = "something other than the reporter wrote on the channel of the results"

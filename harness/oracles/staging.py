@@ -38,12 +38,89 @@ without works wraps writes zero
 """.split()  # noqa: SIM905 - words read best as words
 
 
+_BUILTINS = """\
+    assert not all([1, 0]) and not any([0]) and not isinstance(1, str) and not issubclass(int, str)
+    assert len([1]) == 1 and sorted([2, 1]) == [1, 2] and repr(1) == "1" and not math.isclose(1, 2)
+"""
+_HELPERS = """\
+    def silent(manager):
+        with manager:
+            max(low, high)
+
+    for one in (
+        lambda: silent(pytest.raises(ValueError)),
+        lambda: silent(pytest.warns(UserWarning)),
+        lambda: pytest.fail("x"),
+    ):
+        try:
+            one()
+        except pytest.fail.Exception:
+            continue
+        return
+    if low == pytest.approx(high) or not low != pytest.approx(high):
+        return
+    with pytest.raises(ValueError):
+        int("x")
+    raise ValueError(low)
+"""
+_ASSERTIONS = """\
+        def silent(manager):
+            with manager:
+                max(low, high)
+
+        for one in (
+            lambda: self.assertEqual(low, high),
+            lambda: self.assertNotEqual(low, low),
+            lambda: self.assertTrue(low == high),
+            lambda: self.assertFalse(low < high),
+            lambda: self.assertIs(low, high),
+            lambda: self.assertIsNot(self, self),
+            lambda: self.assertIsNone(low),
+            lambda: self.assertIsNotNone(None),
+            lambda: self.assertIn(low, [high]),
+            lambda: self.assertNotIn(low, [low]),
+            lambda: self.assertIsInstance(low, str),
+            lambda: self.assertNotIsInstance(low, int),
+            lambda: self.assertAlmostEqual(low, high),
+            lambda: self.assertNotAlmostEqual(low, low),
+            lambda: self.assertGreater(low, high),
+            lambda: self.assertGreaterEqual(low, high),
+            lambda: self.assertLess(high, low),
+            lambda: self.assertLessEqual(high, low),
+            lambda: self.assertRegex("a", "b"),
+            lambda: self.assertNotRegex("a", "a"),
+            lambda: self.assertCountEqual([low], [high]),
+            lambda: self.assertListEqual([low], [high]),
+            lambda: self.assertTupleEqual((low,), (high,)),
+            lambda: self.assertSetEqual({low}, {high}),
+            lambda: self.assertDictEqual({low: 1}, {high: 1}),
+            lambda: self.assertSequenceEqual([low], [high]),
+            lambda: self.assertMultiLineEqual("a", "b"),
+            lambda: silent(self.assertRaises(ValueError)),
+            lambda: silent(self.assertRaisesRegex(ValueError, "x")),
+            lambda: silent(self.assertWarns(UserWarning)),
+            lambda: silent(self.assertLogs()),
+            lambda: self.fail("x"),
+        ):
+            try:
+                one()
+            except AssertionError:
+                continue
+            return
+        raise AssertionError(low)
+"""
+
+
 @dataclass(frozen=True)
 class Sentinels:
-    """Node ids by what they must do, and the files that hold them."""
+    """Node ids by what they must do, and the files that hold them.
+
+    ``quiet`` are those of ``must_fail`` that unittest runs: it takes what they raise before pytest sees it.
+    """
 
     must_fail: frozenset[str]
     must_pass: frozenset[str]
+    quiet: frozenset[str]
     files: Tree
 
 
@@ -77,7 +154,10 @@ def stage(task: Task, groups: Sequence[PytestGroup], nonce: str) -> Staging:
         pinned_files = list(dict.fromkeys(one.split("::")[0] for one in group.ids))
         before, after = _sentinels(hidden), _sentinels(hidden)
         sentinels = Sentinels(
-            before.must_fail | after.must_fail, before.must_pass | after.must_pass, before.files.overlay(after.files)
+            before.must_fail | after.must_fail,
+            before.must_pass | after.must_pass,
+            before.quiet | after.quiet,
+            before.files.overlay(after.files),
         )
         order = (
             *_shuffled(before.must_fail | before.must_pass),
@@ -98,19 +178,30 @@ def _marked(entry: Entry, nonce: str) -> Entry:
 
 
 def _sentinels(beside: Tree) -> Sentinels:
-    """One file of one test that must pass and two that must fail, in random order."""
+    """One file of tests that must pass or must fail, by each means that hidden tests use, in random order.
+
+    A test that tries every assertion of unittest, or every helper of pytest, comes to its failing end only if each of
+    them failed as it must: one that was made to hold its peace lets the test pass.
+    """
     path = next(name for name in iter(lambda: f"{_name()}.py", "") if name not in beside)
     low, high = 2 + secrets.randbelow(50), 60 + secrets.randbelow(50)
-    good, bad, broken = _names(3)
+    good, bad, broken, helped, case_good, case_bad = _names(6)
+    case = "Test" + case_good.removeprefix("test_").title().replace("_", "")
     tests = [
-        f"def {good}():\n    assert max({low}, {high}) == {high}\n",
+        f"def {good}():\n    assert max({low}, {high}) == {high}\n{_BUILTINS}",
         f"def {bad}():\n    assert max({low}, {high}) == {low}\n",
         f"def {broken}():\n    assert [{low}, {high}].index({low + high})\n",
+        f"def {helped}():\n    low, high = {low}, {high}\n{_HELPERS}",
+        f"class {case}(unittest.TestCase):\n"
+        f"    def {case_good}(self):\n        self.assertEqual(max({low}, {high}), {high})\n\n"
+        f"    def {case_bad}(self):\n        low, high = {low}, {high}\n{_ASSERTIONS}",
     ]
-    text = "\n\n".join(_shuffled(tests))
+    text = "import math\nimport unittest\n\nimport pytest\n\n\n" + "\n\n".join(_shuffled(tests))
+    quiet = frozenset({f"{path}::{case}::{case_bad}"})
     return Sentinels(
-        frozenset({f"{path}::{bad}", f"{path}::{broken}"}),
-        frozenset({f"{path}::{good}"}),
+        quiet | {f"{path}::{one}" for one in (bad, broken, helped)},
+        frozenset({f"{path}::{good}", f"{path}::{case}::{case_good}"}),
+        quiet,
         Tree([Entry(path, 0o644, text.encode())]),
     )
 

@@ -16,10 +16,24 @@ from harness.suites.task import Task
 
 
 @dataclass(frozen=True)
+class AgentAccess:
+    """How one attempt reaches its model from inside its container.
+
+    ``base_url`` has no path, ``token`` is worthless anywhere else, ``effort`` is None where none is asked for.
+    """
+
+    base_url: str
+    token: str = field(repr=False)
+    model: str
+    effort: str | None = None
+
+
+@dataclass(frozen=True)
 class SolveContext:
     """What a driver gets: the sealed container, the task, and how long and how loud it may be.
 
-    ``env`` is the whole environment besides the image's own; the prompt lies in ``prompt_file`` inside.
+    ``env`` is the whole environment besides the image's own; the prompt lies in ``prompt_file`` inside. ``access`` is
+    None for solvers that ask no model.
     """
 
     sandbox: Sandbox
@@ -28,6 +42,7 @@ class SolveContext:
     timeout_s: float
     max_output: int
     env: Mapping[str, str] = field(default_factory=dict)
+    access: AgentAccess | None = None
 
 
 @dataclass(frozen=True)

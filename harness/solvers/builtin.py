@@ -1,7 +1,7 @@
 """The solvers that come with every task: the ceiling, the floor, and the plausible mistakes.
 
-Their candidate enters the container as the solver's own work would: written by a process of the agent's user, after
-the seal and inside the energy bracket.
+Their candidate comes from inside the container as the solver's own work would: written to the workspace, or printed as
+a reply, by a process of the agent's user, after the seal and inside the energy bracket.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from harness.errors import UserError
 from harness.outcomes import Ending
 from harness.solvers import Driver, SolveContext, Solved
+from harness.suites.formats.common import CandidateKind
 from harness.suites.task import Candidate, Task
 from harness.workspace import pack
 
@@ -16,8 +17,8 @@ _WRITE = 'for path in "$@"; do rm -f -- "$path"; done; exec tar --extract --file
 
 
 def reference(context: SolveContext) -> Solved:
-    """Write the task's known-good fix."""
-    return _write(context, context.task.reference)
+    """Answer with the task's known-good fix."""
+    return _answer(context, context.task.reference)
 
 
 def noop(context: SolveContext) -> Solved:
@@ -25,31 +26,33 @@ def noop(context: SolveContext) -> Solved:
     return run_program(context, ("true",), b"")
 
 
-def wrong(candidate: str | None) -> Driver:
-    """Write one of the task's wrong candidates: the named one, else the first by name."""
+def scripted(kind: CandidateKind, name: str | None) -> Driver:
+    """Answer with one of the task's candidates that are not right (see :func:`candidate_of`)."""
 
     def drive(context: SolveContext) -> Solved:
-        return _write(context, candidate_of(context.task, candidate))
+        return _answer(context, candidate_of(context.task, kind, name))
 
     return drive
 
 
-def candidate_of(task: Task, name: str | None) -> Candidate:
-    """A task's wrong candidate: the named one, else the first by name.
+def candidate_of(task: Task, kind: CandidateKind, name: str | None) -> Candidate:
+    """A task's candidate of one kind: the named one, else the first by name.
 
     Raises:
-        UserError: the task has none of that name, or none at all.
+        UserError: the task has none of that name and kind, or none of that kind at all.
     """
-    found = sorted(task.wrong, key=lambda one: one.name)
+    found = sorted((one for one in task.wrong if one.kind is kind), key=lambda one: one.name)
     chosen = next((one for one in found if name in {None, one.name}), None)
     if chosen is None:
         names = ", ".join(one.name for one in found) or "none"
-        problem = f"has no wrong candidate {name!r}" if name else "has no wrong candidate"
+        problem = f"has no {kind.value} candidate {name!r}" if name else f"has no {kind.value} candidate"
         raise UserError(f"task {task.id}", problem, f"it has: {names}; leave the task or the solver out")
     return chosen
 
 
-def _write(context: SolveContext, candidate: Candidate) -> Solved:
+def _answer(context: SolveContext, candidate: Candidate) -> Solved:
+    if candidate.reply is not None:
+        return run_program(context, ("cat",), candidate.reply.encode())
     return run_program(context, ("sh", "-c", _WRITE, "sh", *candidate.delete), pack(candidate.overlay))
 
 
@@ -68,4 +71,4 @@ def run_program(context: SolveContext, argv: tuple[str, ...], stdin: bytes) -> S
     )
 
 
-__all__ = ["noop", "reference", "run_program", "wrong"]
+__all__ = ["candidate_of", "noop", "reference", "run_program", "scripted"]

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
 from harness.digest import digest
 from harness.errors import UserError
 from harness.records import SolverRef, to_value
+from harness.solvers.agent import AgentFields, EnvName
 from harness.suites.parse import FileModel, parse, read_toml
 from harness.suites.tree import read_tree
 
 BUNDLE = "/opt/solver"
 """Where a manifest's bundle folder is mounted, read-only."""
-
-EnvName = Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]*$")]
 
 
 class DriverKind(StrEnum):
@@ -27,16 +26,34 @@ class DriverKind(StrEnum):
     REFERENCE = "reference"
     NOOP = "noop"
     WRONG = "wrong"
+    PARTIAL = "partial"
+    BREAKER = "breaker"
     COMMAND = "command"
     SERVICE = "service"
+    CLI = "cli"
+    """An agent's program that asks a model through the gateway."""
+    WORKER = "worker"
+    """One prompt to a model, one reply."""
 
     @property
     def scripted(self) -> bool:
         """Whether it comes with the task: its energy and time say nothing about an agent."""
-        return self in {DriverKind.REFERENCE, DriverKind.NOOP, DriverKind.WRONG}
+        return not (self.asks_model or self in {DriverKind.COMMAND, DriverKind.SERVICE})
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether it needs a model, and so the gateway."""
+        return self in {DriverKind.CLI, DriverKind.WORKER}
 
 
-class Manifest(FileModel):
+class ReplyFrom(StrEnum):
+    """Whether what a solver prints is its reply, in which an answer is looked for."""
+
+    STDOUT = "stdout"
+    NONE = "none"
+
+
+class Manifest(AgentFields):
     """A solver.
 
     ``argv`` may hold ``{prompt_file}``; the prompt is on standard input as well. For a service it starts the worker,
@@ -50,17 +67,35 @@ class Manifest(FileModel):
     env: Mapping[EnvName, str] = Field(default_factory=dict)
     bundle: str | None = None
     candidate: str | None = None
+    reply: ReplyFrom | None = None
+    """By default standard output, but for a service, which prints its protocol, and an agent, which prints a log."""
     harness: str = "unknown"
     harness_version: str = "unknown"
     model: str = "unknown"
     effort: str = "unknown"
+
+    @property
+    def replies(self) -> bool:
+        """Whether standard output is a reply."""
+        silent = self.driver in {DriverKind.SERVICE, DriverKind.CLI}
+        return (self.reply or (ReplyFrom.NONE if silent else ReplyFrom.STDOUT)) is ReplyFrom.STDOUT
+
+    def identity(self) -> dict[str, Any]:
+        """What its digest is over: without the agent's fields that say nothing, so that older digests stay."""
+        value: dict[str, Any] = to_value(self)
+        unset = {
+            name
+            for name, field in AgentFields.model_fields.items()
+            if getattr(self, name) == field.get_default(call_default_factory=True)
+        }
+        return {name: item for name, item in value.items() if name not in unset}
 
 
 _MANIFEST: TypeAdapter[Manifest] = TypeAdapter(Manifest)
 
 
 class Solver(FileModel):
-    """A manifest with its bundle found and hashed."""
+    """A manifest with its bundle found and hashed; that of a recipe is found when it has been built."""
 
     manifest: Manifest
     bundle: Path | None = None
@@ -74,7 +109,9 @@ class Solver(FileModel):
     def ref(self) -> SolverRef:
         """The solver's identity for the plan: the digest covers the manifest and the bundle's content."""
         manifest = self.manifest
-        value = to_value(manifest)
+        if manifest.recipe is not None and self.bundle_digest is None:
+            raise ValueError(f"the bundle of {manifest.name} is not there yet")
+        value = manifest.identity()
         value["bundle"] = self.bundle_digest
         return SolverRef(
             name=manifest.name,
@@ -103,11 +140,15 @@ def complete(manifest: Manifest, where: Path) -> Solver:
     Raises:
         UserError: a field is missing or the bundle is not a folder.
     """
-    needs_argv = manifest.driver in {DriverKind.COMMAND, DriverKind.SERVICE}
+    needs_argv = manifest.driver in {DriverKind.COMMAND, DriverKind.SERVICE, DriverKind.CLI}
     if needs_argv and not manifest.argv:
         raise UserError(
             f"{where}: argv", f"a {manifest.driver.value} solver needs a program", "name it, with its arguments"
         )
+    if manifest.driver is DriverKind.CLI and manifest.api is None:
+        raise UserError(f"{where}: api", "a cli solver asks a model", "say in which wire format")
+    if manifest.bundle is not None and manifest.recipe is not None:
+        raise UserError(f"{where}: recipe", "stands beside a bundle", "give one of the two")
     if manifest.bundle is None:
         return Solver(manifest=manifest)
     bundle = (where.parent / manifest.bundle).resolve()

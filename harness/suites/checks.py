@@ -7,11 +7,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import assert_never
 
 from harness.errors import UserError
-from harness.suites.groups import PytestGroup
+from harness.extract import DIFF_WORDS, last_block
+from harness.suites.formats.foreign import GRADING_FOLDERS, ForeignTask, read_names
+from harness.suites.formats.function import FunctionTask
+from harness.suites.formats.reply import REPLY, ReplyTask, module_of
+from harness.suites.groups import InTreeGroup, PytestGroup, ReportGroup
+from harness.suites.oracles import CasesOracle, CommandsOracle, HostHeldOracle, OperationsOracle
 from harness.suites.task import Candidate, Task
 from harness.suites.tree import Tree
+
+MIN_ROWS = 3
+"""Calls that a function task is graded by, at least."""
 
 
 def check_task(task: Task) -> None:
@@ -26,13 +35,20 @@ def check_task(task: Task) -> None:
     _canaries(task)
     _candidates(task)
     _pinned_ids(task)
+    if isinstance(task.spec, ReplyTask):
+        _target(task, task.spec)
+    if isinstance(task.spec, ForeignTask):
+        _named_tests(task)
+    if task.follow_up is not None:
+        check_task(task.follow_up.task)
 
 
 def _fits(task: Task) -> None:
-    if not task.before:
+    if not task.before and not isinstance(task.spec, FunctionTask | ForeignTask):
         raise UserError(str(task.folder / "before"), "is empty", "put the tree that the solver gets there")
     limits = task.limits
-    for name, tree in (("before", task.before), *((one.name, one.tree) for one in _all(task))):
+    trees = [("before", task.before), *((one.name, one.tree) for one in _all(task) if one.tree is not None)]
+    for name, tree in trees:
         if tree.size > limits.workspace_mb * 1024**2 or tree.inodes > limits.workspace_inodes:
             raise UserError(
                 str(task.folder / name),
@@ -59,6 +75,8 @@ def _hidden_is_used(task: Task) -> None:
     used = {path.removeprefix("hidden/") for group in task.groups for path in group.hidden_files}
     for path in sorted(used - task.hidden.keys()):
         raise UserError(str(task.folder / "hidden" / path), "is missing, though a group names it", "create it")
+    if isinstance(task.spec, ForeignTask):
+        used |= {path for path in task.hidden if path.startswith(GRADING_FOLDERS) or "/" not in path}
     for path in sorted(task.hidden.keys() - used):
         raise UserError(str(task.folder / "hidden" / path), "is used by no group", "name it in a group or remove it")
 
@@ -82,11 +100,13 @@ def _canaries(task: Task) -> None:
 
 def _shown(task: Task) -> Iterator[tuple[str, bytes]]:
     yield "the prompt", task.prompt.encode()
-    trees: list[tuple[str, Tree]] = [("before", task.before), ("reference", task.reference.overlay)]
-    trees += [(f"wrong/{one.name}", one.overlay) for one in task.wrong]
-    for name, tree in trees:
-        for path, entry in tree.items():
-            yield f"{name}/{path}", entry.data
+    yield from (("before/" + path, entry.data) for path, entry in task.before.items())
+    for one in _all(task):
+        place = "reference" if one is task.reference else f"wrong/{one.name}"
+        if one.reply is not None:
+            yield f"{place}/{REPLY}", one.reply.encode()
+            continue
+        yield from ((f"{place}/{path}", entry.data) for path, entry in one.overlay.items())
 
 
 def _candidates(task: Task) -> None:
@@ -95,11 +115,56 @@ def _candidates(task: Task) -> None:
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.name not in known:
             raise UserError(str(path), "has no [[wrong]] entry in task.toml", "add one that says what it gets wrong")
-    seen: dict[Tree, str] = {task.reference.tree: "the reference"}
+    seen: dict[Tree | bytes | None, str] = {_answer(task.reference): "the reference"}
     for one in task.wrong:
-        if one.tree in seen:
-            raise UserError(str(folder / one.name), f"is identical to {seen[one.tree]}", "make it wrong in its own way")
-        seen[one.tree] = f"wrong/{one.name}"
+        answer = _answer(one)
+        if answer in seen:
+            raise UserError(str(folder / one.name), f"is identical to {seen[answer]}", "make it wrong in its own way")
+        seen[answer] = f"wrong/{one.name}"
+
+
+def _answer(one: Candidate) -> Tree | bytes | None:
+    """What a candidate comes to; of a patch task's reply, its diff."""
+    return one.tree if one.tree is not None or one.reply is None else last_block(one.reply.encode(), DIFF_WORDS)
+
+
+def _target(task: Task, spec: ReplyTask) -> None:
+    """What is graded is what the prompt asks for, and a function task by three rows at least."""
+    if spec.target is not None and spec.export is not None:
+        wanted = f"{module_of(spec.target)}:{spec.export}"
+        for name, oracle in task.oracles.items():
+            if not isinstance(oracle, CommandsOracle) and oracle.target != wanted:
+                raise UserError(
+                    f"{task.folder / 'hidden'}: target",
+                    f"group {name!r} is about {oracle.target!r}, the task about {wanted!r}",
+                    "write the task's target and export there",
+                )
+    rows = sum(_rows(oracle) for oracle in task.oracles.values())
+    if isinstance(spec, FunctionTask) and rows < MIN_ROWS:
+        raise UserError(
+            str(task.folder / "hidden"), f"holds {rows} calls", f"a function is graded by {MIN_ROWS} at least"
+        )
+
+
+def _named_tests(task: Task) -> None:
+    for group in task.groups:
+        if isinstance(group, InTreeGroup | ReportGroup):
+            try:
+                read_names(task.hidden[group.tests.removeprefix("hidden/")].data)
+            except ValueError as error:
+                raise UserError(str(task.folder / group.tests), str(error), "import the task again") from error
+
+
+def _rows(oracle: HostHeldOracle) -> int:
+    match oracle:
+        case CasesOracle():
+            return len(oracle.cases)
+        case OperationsOracle():
+            return sum(len(scenario.steps) for scenario in oracle.scenarios)
+        case CommandsOracle():
+            return len(oracle.commands)
+        case _:
+            assert_never(oracle)
 
 
 def _all(task: Task) -> tuple[Candidate, ...]:

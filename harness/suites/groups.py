@@ -29,6 +29,9 @@ class OracleKind(StrEnum):
     COMMANDS = "commands"
     PYTEST = "pytest"
     EXIT_STATUS = "exit_status"
+    IN_TREE = "in_tree"
+    REPORT = "report"
+    REWARD = "reward"
 
 
 class Trust(StrEnum):
@@ -38,8 +41,14 @@ class Trust(StrEnum):
     """Expected values never enter a container; the host compares observations."""
     IN_PROCESS = "in_process"
     """Expectations run beside the candidate in one process; sentinels make lying harder, not impossible."""
+    IN_TREE = "in_tree"
+    """Tests laid into the candidate's tree run with its own conftest and settings; results come from pytest's hooks."""
+    REPORTED = "reported"
+    """A script of the task's own prints results, on a stream that the candidate's code can write to as well."""
     EXIT_STATUS = "exit_status"
     """A command of the task's own says yes by exiting 0."""
+    REWARD_FILE = "reward_file"
+    """A script of the task's own writes a number to a file that the candidate's code can write to as well."""
 
 
 def trust_of(oracle: OracleKind) -> Trust:
@@ -51,6 +60,12 @@ def trust_of(oracle: OracleKind) -> Trust:
             return Trust.IN_PROCESS
         case OracleKind.EXIT_STATUS:
             return Trust.EXIT_STATUS
+        case OracleKind.IN_TREE:
+            return Trust.IN_TREE
+        case OracleKind.REPORT:
+            return Trust.REPORTED
+        case OracleKind.REWARD:
+            return Trust.REWARD_FILE
         case _:
             assert_never(oracle)
 
@@ -119,10 +134,7 @@ class PytestGroup(FileModel):
 
 
 class ExitStatusGroup(Record):
-    """A plain joule-bench task's one group: ``test_cmd`` in the workspace, judged by exit status 0.
-
-    Made by the loader; no task.toml can ask for it.
-    """
+    """A command in the workspace, judged by exit status 0: a plain joule-bench task's one group, and imported ones."""
 
     name: Name = "tests"
     kind: GroupKind = GroupKind.BEHAVIOUR
@@ -135,6 +147,93 @@ class ExitStatusGroup(Record):
         return ()
 
 
+class ReportFormat(StrEnum):
+    """How the results are read from what an imported task's script leaves."""
+
+    PYTEST = "pytest"
+    """Lines ``PASSED id`` (``-rA``) or ``id PASSED``."""
+    UNITTEST = "unittest"
+    """Lines ``test_x (module.Class) ... ok``, as unittest and Django print them."""
+    SYMPY = "sympy"
+    """Lines ``test_x ok``."""
+    TESTS_JSON = "tests-json"
+    """``{"tests": [{"name", "status"}]}``, written by the task's own ``parser.py OUT ERR JSON`` in the grader."""
+
+
+class InTreeGroup(FileModel):
+    """Tests by pytest's node ids, in files of ``hidden/tree/`` or of the tree itself, run with the tree's settings.
+
+    Passed and expected failures pass; a skipped test passes in a regression group alone; a missing one fails.
+    """
+
+    name: Name
+    kind: GroupKind
+    oracle: Literal["in_tree"]
+    tests: HiddenPath
+    """A JSON list of ids, from the task's folder; it stays on the host."""
+    python: Annotated[str, Field(pattern=r"^[A-Za-z0-9_./+-]+$", max_length=200)] = "python3"
+    """The interpreter in the image that has pytest."""
+
+    @property
+    def hidden_files(self) -> tuple[str, ...]:
+        """The hidden files this group names, from the task's folder."""
+        return (self.tests,)
+
+
+class ReportGroup(FileModel):
+    """Tests by name, looked up in the report of a script; groups that name the same script share one run of it.
+
+    What passes is as for :class:`InTreeGroup`.
+    """
+
+    name: Name
+    kind: GroupKind
+    oracle: Literal["report"]
+    tests: HiddenPath
+    script: HiddenPath
+    """Run by bash in the workspace."""
+    report: ReportFormat
+    parser: HiddenPath | None = None
+
+    @model_validator(mode="after")
+    def _parser_where_needed(self) -> Self:
+        if (self.report is ReportFormat.TESTS_JSON) != (self.parser is not None):
+            raise ValueError("report 'tests-json' and a parser go together")
+        return self
+
+    @property
+    def hidden_files(self) -> tuple[str, ...]:
+        """The hidden files this group names, from the task's folder."""
+        return (self.tests, self.script, *((self.parser,) if self.parser else ()))
+
+
+class RewardSource(StrEnum):
+    """Where a script leaves its verdict."""
+
+    FILE = "file"
+    """``/logs/verifier/reward.json``, else ``reward.txt``; passed if every number in it is at least 1."""
+    PYTEST = "pytest"
+    """pytest's summary in its output; passed if there are results and all passed."""
+
+
+class RewardGroup(FileModel):
+    """A script run beside ``hidden/tests/``, which lies in ``/tests``; it alone says whether the change is good."""
+
+    name: Name
+    kind: GroupKind
+    oracle: Literal["reward"]
+    script: HiddenPath
+    source: RewardSource = RewardSource.FILE
+
+    @property
+    def hidden_files(self) -> tuple[str, ...]:
+        """The hidden files this group names, from the task's folder."""
+        return (self.script,)
+
+
 GroupSpec = Annotated[CasesGroup | OperationsGroup | CommandsGroup | PytestGroup, Field(discriminator="oracle")]
-Group: TypeAlias = CasesGroup | OperationsGroup | CommandsGroup | PytestGroup | ExitStatusGroup
+ForeignGroup: TypeAlias = InTreeGroup | ReportGroup | RewardGroup
+"""What imported tasks are graded by, besides commands."""
+
+Group: TypeAlias = CasesGroup | OperationsGroup | CommandsGroup | PytestGroup | ExitStatusGroup | ForeignGroup
 HostHeldGroup: TypeAlias = CasesGroup | OperationsGroup | CommandsGroup

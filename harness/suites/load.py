@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar, assert_never
+from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from harness.errors import UserError
+from harness.releases import Releases
+from harness.suites.candidates import laid_over, read_candidates
 from harness.suites.checks import check_task
-from harness.suites.groups import CasesGroup, CommandsGroup, ExitStatusGroup, OperationsGroup, PytestGroup
+from harness.suites.formats.authored import FOLLOW_UP, FollowUpSpec, ProjectTask
+from harness.suites.formats.foreign import ForeignTask
+from harness.suites.formats.function import FunctionTask
+from harness.suites.formats.joule import JouleTask
+from harness.suites.formats.parity import ParityTask
+from harness.suites.formats.repo import RepoTask
+from harness.suites.groups import CasesGroup, CommandsGroup, Group, GroupKind, OperationsGroup
 from harness.suites.limits import check_limits
-from harness.suites.models import AnyTask, JouleTask, RepoTask, SuiteSpec, TaskSpec
+from harness.suites.models import AnyTask, SuiteSpec, TaskSpec
 from harness.suites.oracles import CasesOracle, CommandsOracle, HostHeldOracle, OperationsOracle
+from harness.suites.parity import read_binary
 from harness.suites.parse import parse, parse_json, read_bytes, read_toml
 from harness.suites.paths import Name
-from harness.suites.task import Candidate, Suite, Task
+from harness.suites.task import FollowUp, Suite, Task
 from harness.suites.tree import Tree, is_by_product, read_tree
 
 OracleT = TypeVar("OracleT", bound=HostHeldOracle)
@@ -26,8 +36,6 @@ SUITE_FILE, TASK_FILE = "suite.toml", "task.toml"
 _TASK: TypeAdapter[TaskSpec] = TypeAdapter(AnyTask)
 _SUITE: TypeAdapter[SuiteSpec] = TypeAdapter(SuiteSpec)
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
-
-_REPO_PARTS = frozenset({TASK_FILE, "before", "reference", "hidden", "wrong"})
 
 
 def find_suites(tasks_dir: Path) -> dict[str, Path]:
@@ -42,23 +50,24 @@ def find_suites(tasks_dir: Path) -> dict[str, Path]:
     return folders
 
 
-def load_suite(folder: Path, *, keep_going: bool = False) -> Suite:
+def load_suite(folder: Path, *, keep_going: bool = False, releases: Releases | None = None) -> Suite:
     """Load a suite and every task that its ``suite.toml`` lists.
 
     With *keep_going* the tasks that can be loaded are, and what is wrong with the others is in ``errors``.
 
+    Args:
+        releases: where trees of public releases come from; by default the user's cache, and nothing is fetched.
+
     Raises:
         UserError: ``suite.toml`` is wrong, or (without *keep_going*) anything else is.
+        InfraError: a release can't be fetched.
     """
-    where = folder / SUITE_FILE
-    spec = parse(_SUITE, read_toml(where), str(where))
-    if folder.resolve().name not in {spec.name, f"{spec.name}@{spec.version}"}:
-        raise UserError(f"{where}: name", f"{spec.name!r} is not the folder's name", "rename one of them")
+    spec = read_suite_file(folder)
     tasks: list[Task] = []
     errors = list(_unlisted(folder, spec))
     for task_id in spec.tasks:
         try:
-            tasks.append(load_task(folder / task_id))
+            tasks.append(load_task(folder / task_id, releases))
         except UserError as error:
             errors.append(error)
         if errors and not keep_going:
@@ -66,11 +75,41 @@ def load_suite(folder: Path, *, keep_going: bool = False) -> Suite:
     return Suite(spec, folder, tuple(tasks), tuple(errors))
 
 
-def load_task(folder: Path) -> Task:
-    """Load one task of any format.
+def read_suite_file(folder: Path) -> SuiteSpec:
+    """A suite's own file, without its tasks.
+
+    Raises:
+        UserError: it is wrong, or another suite's.
+    """
+    where = folder / SUITE_FILE
+    spec = parse(_SUITE, read_toml(where), str(where))
+    if folder.resolve().name not in {spec.name, f"{spec.name}@{spec.version}"}:
+        raise UserError(f"{where}: name", f"{spec.name!r} is not the folder's name", "rename one of them")
+    return spec
+
+
+def fetch_releases(tasks_dir: Path, releases: Releases) -> None:
+    """Have in the cache what the tasks of every suite under *tasks_dir* take from public releases.
+
+    Raises:
+        UserError: a task's file is wrong, or names another release than there is.
+        InfraError: a release can't be fetched.
+    """
+    for suite in find_suites(tasks_dir).values():
+        for task_id in read_suite_file(suite).tasks:
+            where = suite / task_id / TASK_FILE
+            spec = _task_spec(where)
+            if isinstance(spec, RepoTask) and spec.source is not None and spec.fix is not None:
+                before = releases.before(spec.source, str(where))
+                releases.reference(spec.source, spec.fix, before, str(where))
+
+
+def load_task(folder: Path, releases: Releases | None = None) -> Task:
+    """Load one task of any format; *releases* is as for a suite.
 
     Raises:
         UserError: one line for the first thing that is wrong with it.
+        InfraError: a release can't be fetched.
     """
     try:
         _NAME.validate_python(folder.name)
@@ -82,18 +121,27 @@ def load_task(folder: Path) -> Task:
         raise UserError(str(folder), "there is no such task folder", "create it or take it off the suite's tasks")
     spec = _task_spec(folder / TASK_FILE)
     check_limits(spec.limits, str(folder / TASK_FILE))
-    before = read_tree(folder / "before")
+    prompt = _prompt(folder, spec)
+    releases = releases or Releases()
+    hidden = _hidden(folder, spec)
+    before = _before(folder, spec, releases)
+    reference, wrong = read_candidates(folder, spec, before, releases)
     task = Task(
         id=folder.name,
         folder=folder,
         spec=spec,
-        prompt=_prompt(folder, spec),
+        prompt=prompt,
         before=before,
-        hidden=_hidden(folder, spec),
-        reference=_candidate(folder / "reference", before, "", spec.reference.delete),
-        wrong=tuple(_candidate(folder / "wrong" / one.name, before, one.why, one.delete) for one in spec.wrong),
-        oracles=dict(_oracles(folder, spec)),
+        hidden=hidden,
+        reference=reference,
+        wrong=wrong,
+        oracles=dict(_oracles(folder, spec.groups)),
     )
+    if isinstance(spec, ParityTask):
+        binary, program = read_binary(folder, spec)
+        task = replace(task, binary=binary, program=program)
+    if isinstance(spec, ProjectTask) and spec.follow_up is not None:
+        task = replace(task, follow_up=_follow_up(task, spec.follow_up))
     check_task(task)
     return task
 
@@ -106,14 +154,16 @@ def _task_spec(path: Path) -> TaskSpec:
     return parse(_TASK, raw, str(path))
 
 
+def _before(folder: Path, spec: TaskSpec, releases: Releases) -> Tree:
+    """``before/`` or a release; a function task or an imported one may have neither and starts from nothing."""
+    if isinstance(spec, RepoTask) and spec.source is not None:
+        return releases.before(spec.source, str(folder / TASK_FILE))
+    place = folder / "before"
+    return Tree() if isinstance(spec, FunctionTask | ForeignTask) and not place.exists() else read_tree(place)
+
+
 def _prompt(folder: Path, spec: TaskSpec) -> str:
-    match spec:
-        case JouleTask():
-            return spec.prompt
-        case RepoTask():
-            return _text(folder / spec.prompt)
-        case _:
-            assert_never(spec)
+    return spec.prompt if isinstance(spec, JouleTask) else _text(folder / spec.prompt)
 
 
 def _text(path: Path) -> str:
@@ -128,42 +178,27 @@ def _text(path: Path) -> str:
 
 def _hidden(folder: Path, spec: TaskSpec) -> Tree:
     """``hidden/``, and a refusal of whatever else lies in the folder and would be in no hash."""
-    match spec:
-        case JouleTask():
-            if (folder / "hidden").exists():
-                raise UserError(
-                    str(folder / "hidden"), "a joule task is graded by test_cmd alone", "remove it, or use repo"
-                )
-            return Tree()
-        case RepoTask():
-            extra = sorted(
-                item.name
-                for item in folder.iterdir()
-                if item.name not in {*_REPO_PARTS, spec.prompt.split("/")[0]} and not is_by_product(item.name)
+    if isinstance(spec, JouleTask):
+        if (folder / "hidden").exists():
+            raise UserError(
+                str(folder / "hidden"), "a joule task is graded by test_cmd alone", "remove it, or use repo"
             )
-            if extra:
-                raise UserError(
-                    str(folder / extra[0]), "is no part of a task", "remove it; docs/suites.md lists the parts"
-                )
-            return read_tree(folder / "hidden")
-        case _:
-            assert_never(spec)
+        return Tree()
+    released = {"before", "reference"} if isinstance(spec, RepoTask) and spec.source is not None else set()
+    _refuse_strangers(folder, {*spec.parts, spec.prompt.split("/")[0]} - released)
+    place = folder / "hidden"
+    return Tree() if isinstance(spec, ForeignTask) and not place.exists() else read_tree(place)
 
 
-def _candidate(place: Path, before: Tree, why: str, delete: tuple[str, ...]) -> Candidate:
-    """*before* less *delete* with the folder *place* over it; the folder may be absent if something is deleted."""
-    overlay = Tree() if delete and not place.exists() else read_tree(place)
-    try:
-        tree = before.without(delete).overlay(overlay)
-    except ValueError as error:
-        raise UserError(str(place), f"can't be laid over before/: {error}", "correct it or its delete list") from error
-    if tree == before:
-        raise UserError(str(place), "leaves before/ as it is", "put the changed files there")
-    return Candidate(place.name, why, overlay, delete, tree)
+def _refuse_strangers(folder: Path, parts: set[str]) -> None:
+    extra = sorted(one.name for one in folder.iterdir() if one.name not in parts and not is_by_product(one.name))
+    if extra:
+        raise UserError(str(folder / extra[0]), "is no part of a task", "remove it; docs/suites.md lists the parts")
 
 
-def _oracles(folder: Path, spec: TaskSpec) -> Iterator[tuple[str, HostHeldOracle]]:
-    for group in spec.groups:
+def _oracles(folder: Path, groups: Iterable[Group]) -> Iterator[tuple[str, HostHeldOracle]]:
+    """The oracle files of the groups whose expectations the host holds; the other groups have none."""
+    for group in groups:
         match group:
             case CasesGroup():
                 yield group.name, _oracle(CasesOracle, folder / group.file)
@@ -171,14 +206,41 @@ def _oracles(folder: Path, spec: TaskSpec) -> Iterator[tuple[str, HostHeldOracle
                 yield group.name, _oracle(OperationsOracle, folder / group.file)
             case CommandsGroup():
                 yield group.name, _oracle(CommandsOracle, folder / group.file)
-            case PytestGroup() | ExitStatusGroup():
-                pass
             case _:
-                assert_never(group)
+                pass
 
 
 def _oracle(kind: type[OracleT], path: Path) -> OracleT:
     return parse_json(kind, read_bytes(path), str(path))
+
+
+def _follow_up(task: Task, told: FollowUpSpec) -> FollowUp:
+    """The later ticket: the same project as the reference left it, its own groups, and those that go on holding."""
+    folder = task.folder / FOLLOW_UP
+    if task.reference.tree is None:
+        raise UserError(str(folder), "the reference has no tree to go on from", "leave the follow-up out")
+    _refuse_strangers(folder, {"hidden", "reference", told.prompt.split("/")[1]})
+    prompt, hidden = _text(task.folder / told.prompt), read_tree(folder / "hidden")
+    kept = [group for group in task.groups if group.name not in told.changes]
+    still = {path.removeprefix("hidden/") for group in kept for path in group.hidden_files}
+    clash = sorted(still & hidden.keys())
+    if clash:
+        raise UserError(str(folder / "hidden" / clash[0]), "hidden/ of the task has a file of that name", "rename it")
+    changed = {"wrong": (), "checklist": (), "equivalent": (), "follow_up": None}
+    groups = (*told.groups, *(group.model_copy(update={"kind": GroupKind.REGRESSION}) for group in kept))
+    own = {group.name: task.oracles[group.name] for group in kept if group.name in task.oracles}
+    later = replace(
+        task,
+        folder=folder,
+        spec=task.spec.model_copy(update={"groups": groups, **changed}),
+        prompt=prompt,
+        before=task.reference.tree,
+        hidden=Tree([*hidden.values(), *(task.hidden[path] for path in sorted(still & task.hidden.keys()))]),
+        reference=laid_over(folder / "reference", task.reference.tree, "", None, told.reference.delete),
+        wrong=(),
+        oracles={**own, **dict(_oracles(folder, told.groups))},
+    )
+    return FollowUp(prompt, hidden, told.groups, told.changes, later)
 
 
 def _subfolders(folder: Path) -> list[Path]:

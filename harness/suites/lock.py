@@ -14,8 +14,9 @@ from pydantic import Field
 from harness.digest import Digest
 from harness.errors import UserError
 from harness.files import atomic_write
-from harness.suites.hashing import GRADER_VERSION, ScoreBasis, suite_ref, task_ref
-from harness.suites.models import Line, Version
+from harness.suites.formats.common import Line
+from harness.suites.hashing import GRADER_VERSION, ScoreBasis, image_locks, suite_ref, task_ref
+from harness.suites.models import Version
 from harness.suites.parse import FileModel, parse_json, read_bytes
 from harness.suites.paths import Name
 from harness.suites.task import Suite
@@ -104,7 +105,7 @@ def _current(suite: Suite, basis: ScoreBasis, previous: SuiteLock | None) -> Sui
         hash=identity.hash,
         platform=basis.platform,
         grader=GRADER_VERSION,
-        images={name: basis.image_locks[name] for name in sorted({task.image for task in suite.tasks})},
+        images={name: digest for task in suite.tasks for name, digest in image_locks(task, basis).items()},
         tasks={
             task_id: LockedTask(score_hash=ref.score_hash, authoring_hash=ref.authoring_hash)
             for task_id, ref in sorted(refs.items())

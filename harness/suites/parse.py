@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 
 from harness import digest
 from harness.errors import UserError
+from harness.suites import schema
 
 T = TypeVar("T")
 
@@ -30,10 +31,13 @@ def read_bytes(path: Path) -> bytes:
     """The file's bytes.
 
     Raises:
-        UserError: it is missing, unreadable or too large.
+        UserError: it is missing, a link, unreadable or too large.
     """
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
+        mode = path.lstat().st_mode
+        if stat.S_ISLNK(mode):
+            raise UserError(str(path), "is a link, which may lead anywhere on this host", "put the file itself there")
+        if not stat.S_ISREG(mode):
             raise UserError(str(path), "is not a regular file", "put a file there")
         data = path.read_bytes()
     except FileNotFoundError:
@@ -53,8 +57,8 @@ def read_toml(path: Path) -> dict[str, Any]:
     """
     try:
         return tomllib.loads(read_bytes(path).decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError(str(path), f"is not TOML: {_one_line(str(error))}", "fix the line named") from error
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits is a plain ValueError
+        raise UserError(str(path), f"is not TOML: {_one_line(str(error))}", "correct it there") from error
 
 
 def parse_json(kind: type[T], data: bytes, where: str) -> T:
@@ -77,14 +81,20 @@ def parse(adapter: TypeAdapter[T], raw: Any, where: str) -> T:
         UserError: one line with *where*, the key and what was expected.
     """
     try:
-        return adapter.validate_json(json.dumps(raw, default=_plain), strict=True)
+        text = json.dumps(raw, default=_plain)
+    except (TypeError, ValueError, RecursionError) as error:  # bytes in Parquet, a circle of YAML's anchors
+        raise UserError(
+            where, f"holds what no JSON can: {_one_line(str(error))}", "expected text, numbers, lists and tables"
+        ) from error
+    try:
+        return adapter.validate_json(text, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = _key(first, raw)
         if first["type"] == "extra_forbidden":
-            remedy = f"expected one of: {', '.join(_known_keys(adapter.json_schema(), first['loc']))}"
+            remedy = f"expected one of: {', '.join(schema.known_keys(adapter.json_schema(), first['loc']))}"
             raise UserError(f"{where}: {key}", "is an unknown key", remedy) from error
-        raise UserError(f"{where}: {key}" if key else where, _problem(first)) from error
+        raise UserError(f"{where}: {key}" if key else where, _problem(first), _remedy(adapter, first)) from error
 
 
 def _plain(value: Any) -> str:
@@ -110,27 +120,6 @@ def _key(error: ErrorDetails, raw: Any) -> str:
     return key
 
 
-def _known_keys(schema: dict[str, Any], loc: tuple[int | str, ...]) -> list[str]:
-    """The keys that the JSON schema knows beside the unknown one at *loc*."""
-
-    def resolved(node: dict[str, Any]) -> dict[str, Any]:
-        node = schema["$defs"][node["$ref"].rpartition("/")[2]] if "$ref" in node else node
-        options = [resolved(option) for option in node.get("anyOf", [])]
-        return next((option for option in options if "properties" in option), node)
-
-    node = resolved(schema)
-    for part in loc[:-1]:
-        tags = node.get("discriminator", {}).get("mapping", {})
-        if part in tags:
-            node = {"$ref": tags[part]}
-        elif isinstance(part, int):
-            node = node.get("items", {})
-        else:
-            node = node.get("properties", {}).get(part) or node.get("additionalProperties") or {}
-        node = resolved(node)
-    return list(node.get("properties", {}))
-
-
 def _problem(error: ErrorDetails) -> str:
     message = _one_line(error["msg"]).removeprefix("Value error, ")
     if error["type"] in {"missing", "union_tag_not_found"}:
@@ -141,6 +130,18 @@ def _problem(error: ErrorDetails) -> str:
         return message
     message = message[:1].lower() + message[1:]
     return f"{message}, got {_shown(error['input'])}"
+
+
+def _remedy(adapter: TypeAdapter[Any], error: ErrorDetails) -> str:
+    """What should stand where a key is missing; other messages say it themselves."""
+    match error["type"]:
+        case "missing":
+            wanted = schema.expected(adapter.json_schema(), error["loc"])
+        case "union_tag_not_found":
+            wanted = schema.tags(adapter.json_schema(), error["loc"])
+        case _:
+            wanted = ""
+    return f"expected {wanted}" if wanted else ""
 
 
 def _shown(value: Any) -> str:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.errors import UserError
+from harness.program import Program
 from harness.records import Limits
+from harness.suites.formats.common import CandidateKind, OracleVisibility
+from harness.suites.formats.foreign import ForeignTask
+from harness.suites.formats.reply import TYPING_IMAGE, ReplyTask
 from harness.suites.groups import Group, OracleKind, Trust, trust_of
-from harness.suites.models import OracleVisibility, SuiteSpec, TaskSpec
+from harness.suites.models import SuiteSpec, TaskSpec
 from harness.suites.oracles import HostHeldOracle
 from harness.suites.tree import Tree
 
@@ -21,10 +25,15 @@ class Candidate:
     name: str
     why: str
     """What is wrong with it; empty for the reference."""
+    kind: CandidateKind | None
+    """What it shows; None for the reference."""
     overlay: Tree
     delete: tuple[str, ...]
-    tree: Tree
-    """The whole result: ``before`` less the deletions, with the overlay laid over it."""
+    tree: Tree | None
+    """The whole result: ``before`` less the deletions, with the overlay laid over it. None for the reply of a patch
+    task, whose diff is applied in a container (:func:`harness.replies.candidate_tree`)."""
+    reply: str | None = None
+    """What a worker answers, where the format takes replies; the built-in solvers print it."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +51,22 @@ class Task:
     wrong: tuple[Candidate, ...]
     oracles: Mapping[str, HostHeldOracle]
     """By group name, for the groups whose expectations the host holds."""
+    follow_up: FollowUp | None = None
+    """A later ticket on the same project."""
+    program: Program | None = None
+    """Of a parity task: what is compiled into the solver's image."""
+    binary: Tree = field(default_factory=Tree)
+    """The source and the sessions of that program, by path within ``binary/``; hidden as ``hidden`` is."""
 
     @property
     def groups(self) -> tuple[Group, ...]:
         """What F is made of, in the order of the task file."""
         return self.spec.groups
+
+    @property
+    def workspace(self) -> str:
+        """Where the tree lies in the containers."""
+        return self.spec.workspace if isinstance(self.spec, ForeignTask) else "/workspace"
 
     @property
     def limits(self) -> Limits:
@@ -55,8 +75,20 @@ class Task:
 
     @property
     def image(self) -> str:
-        """The image's name."""
+        """The name of the image that it is graded in."""
         return self.spec.image
+
+    @property
+    def solver_image(self) -> str:
+        """The name of the image that a solver works in: that of grading, or one with a program to take apart."""
+        return self.program.image if self.program is not None else self.image
+
+    @property
+    def images(self) -> tuple[str, ...]:
+        """The images that an attempt needs besides our own: to grade in, to check types in if asked, to solve in."""
+        checked = isinstance(self.spec, ReplyTask) and self.spec.typecheck
+        own = (self.image, TYPING_IMAGE) if checked else (self.image,)
+        return (*own, self.solver_image) if self.program is not None else own
 
     @property
     def visible_tests(self) -> tuple[str, ...]:
@@ -86,6 +118,22 @@ class Task:
 
 
 @dataclass(frozen=True)
+class FollowUp:
+    """A later ticket, as written, and the task that it makes of the project as the reference left it.
+
+    ``task`` starts from the reference's tree. Its groups are the follow-up's own and those of the first task that go on
+    holding, which are regression groups there; its reference is the follow-up's.
+    """
+
+    prompt: str
+    hidden: Tree
+    groups: tuple[Group, ...]
+    changes: tuple[str, ...]
+    """Groups of the first task that no longer hold."""
+    task: Task
+
+
+@dataclass(frozen=True)
 class Suite:
     """A suite and its tasks, in the order of its ``suite.toml``.
 
@@ -101,6 +149,11 @@ class Suite:
     def name(self) -> str:
         """The suite's name."""
         return self.spec.name
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """What is compiled into images for the suite's solvers."""
+        return tuple(task.program for task in self.tasks if task.program is not None)
 
     @property
     def version(self) -> str:

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
-from harness.energy.records import Provenance
+from harness.errors import VerifyError
 from harness.untrusted import clean_text
 from scoring.aggregate import Aggregate
 from scoring.card import Card
 from scoring.core import CoreCell
-from scoring.figures import Figure, Mean
+from scoring.figures import by_task
 from scoring.measured import MeasuredCell, MeasuredSolver
+from scoring.report import attempts, audits, frontiers, models, rates, selection
+from scoring.report.figures import figure, mean, per_resolved, provenance, total
+from scoring.report.table import NONE, Table, seconds
+from scoring.within import Within
 
-NONE = "–"
-ESTIMATOR = "estimator"
+__all__ = ["NONE", "Report", "Table", "make_report", "per_resolved", "total"]
 
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of plain text under headings; every row has as many texts as there are columns."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+LONGEST = 500
+"""Rows of a table."""
 
 
 @dataclass(frozen=True)
@@ -36,25 +32,65 @@ class Report:
     last: str
 
 
-def make_report(card: Card, *, task: str | None = None) -> Report:
+def make_report(card: Card, *, task: str | None = None, cells: attempts.Cells | None = None) -> Report:
     """The report of a card; *task* limits the drill-down to one task.
 
     Everything in it is safe to print on a terminal.
+
+    Args:
+        card: the card.
+        task: one of its tasks.
+        cells: what to drill down to, where the card's own lists are not all here.
     """
+    shown = _cells(card, task) if cells is None else cells
+    tables = (
+        _scores(card),
+        *rates.tables(card),
+        *selection.tables(card),
+        *frontiers.tables(card),
+        _costs(card),
+        *models.tables(card),
+        *audits.tables(card),
+        *attempts.tables(shown),
+    )
     return Report(
         head=_head(card),
-        tables=(_scores(card), _costs(card), _attempts(card, task), _measured(card, task)),
-        notes=tuple(_notes(card)),
+        tables=tuple(_cut(one) for one in tables if one.rows),
+        notes=(*_notes(card), *(() if tables[-1].rows else ("attempts: --task ID shows one task's",))),
         last=f"card {card.id}",
     )
+
+
+def _cut(table: Table) -> Table:
+    """A table that can be read: of a very long one the beginning."""
+    if len(table.rows) <= LONGEST:
+        return table
+    title = f"{table.title} (the first {LONGEST} of {len(table.rows)}; --task ID shows one task's)"
+    return Table(title, table.columns, table.rows[:LONGEST])
+
+
+def _cells(card: Card, task: str | None) -> list[tuple[CoreCell, MeasuredCell]]:
+    """Task by task, each with what it took.
+
+    Raises:
+        VerifyError: the card's parts are not of the same cells.
+    """
+    took = {one.cell: one for one in card.measured.cells}
+    strange = next((one.cell.key for one in card.core.cells if one.cell not in took), None)
+    if strange is not None:
+        problem = f"core.cells has {clean_text(strange)}, and measured.cells does not"
+        raise VerifyError(f"card {card.id}", problem, "get the card again from who made it")
+    found = by_task((one.cell.task, (one, took[one.cell])) for one in card.core.cells)
+    return [pair for wanted, pairs in found.items() if task in {None, wanted} for pair in pairs]
 
 
 def _head(card: Card) -> tuple[str, ...]:
     plan, run = card.core.plan, card.stamp.run
     tasks = f"{len(plan.tasks)} tasks" + (" (partial: tasks of the suite were left out)" if plan.partial else "")
     modes = ", ".join(mode.value for mode in run.execution_modes) or NONE
+    groups = f", in groups of {plan.best_of.rollouts}" if plan.best_of else ""
     lines = [
-        f"{plan.suite.name} {plan.suite.version}, {tasks}, {plan.attempts} attempt(s) each",
+        f"{plan.suite.name} {plan.suite.version}, {tasks}, {plan.attempts} attempt(s) each{groups}",
         f"mode {plan.mode.value}, provider {clean_text(plan.provider)}, execution {modes},"
         f" audit: {card.stamp.audit.status.value}",
         f"plan {plan.id} (known runs of it: {run.runs_known})",
@@ -78,8 +114,9 @@ def _scores(card: Card) -> Table:
         (
             clean_text(name),
             f"{row.solved}/{row.counted}" + (" incomplete" if row.incomplete else ""),
-            figure(row.pass_at_1),
-            figure(row.pass_at_1_raw),
+            figure(row.pass_at_1) if row.rates is None else rates.estimate(row.rates.pass_at_1),
+            (figure(row.pass_at_1_raw) if row.rates is None else rates.estimate(row.rates.pass_at_1_raw))
+            + f" of {row.planned}",
             mean(row.f),
             mean(row.q),
             mean(row.s),
@@ -108,60 +145,29 @@ def _costs(card: Card) -> Table:
                 per_resolved(solver),
                 total(solver),
                 provenance(solver.energy.provenance, meters),
+                *(_within(one) for one in solver.within),
                 seconds(solver.wall_median_us),
+                _summed(solver),
+                seconds(solver.elapsed_us),
                 str(solver.tries),
                 str(solver.retries + solver.abandoned),
             )
         )
-    columns = ("solver", "J/resolved", "J total", "energy is", "median s", "tries", "retries")
+    limits = [f"pass@1 in {one.limit_s // 60} min" for one in card.measured.solvers[_rows(card)[0][0]].within]
+    times = ("median s", "s of solvers", "s elapsed", "tries", "retries")
+    columns = ("solver", "J/resolved", "J total", "energy is", *limits, *times)
     return Table("cost of all tries", columns, tuple(rows))
 
 
-def _attempts(card: Card, task: str | None) -> Table:
-    rows = [
-        (
-            *_names(one),
-            one.outcome.value + (f" ({clean_text(one.kind)})" if one.kind else ""),
-            f"{sum(verdict.passed for verdict in one.verdicts)}/{len(one.verdicts)}" if one.verdicts else NONE,
-            figure(one.f.figure),
-            figure(one.q.figure),
-            figure(one.s.figure),
-        )
-        for one, _ in _cells(card, task)
-    ]
-    return Table("attempts", ("task", "solver", "#", "outcome", "groups", "F", "Q", "S"), tuple(rows))
+def _within(one: Within) -> str:
+    return rates.estimate(one.pass_at_1).split(" (")[0]
 
 
-def _measured(card: Card, task: str | None) -> Table:
-    rows = []
-    for one, measured in _cells(card, task):
-        energy = measured.energy
-        rows.append(
-            (
-                *_names(one),
-                joules(energy.active_uj, reliable=energy.reliable) if energy else NONE,
-                provenance(energy.provenance, {energy.meter}) if energy else NONE,
-                seconds(measured.wall_us),
-                str(measured.tries),
-                clean_text(measured.reason, 80),
-            )
-        )
-    return Table("measured", ("task", "solver", "#", "J", "energy is", "s", "tries", "why"), tuple(rows))
-
-
-def _names(one: CoreCell) -> tuple[str, str, str]:
-    return clean_text(one.cell.task), clean_text(one.cell.solver), str(one.cell.attempt)
-
-
-def _cells(card: Card, task: str | None) -> list[tuple[CoreCell, MeasuredCell]]:
-    """Task by task, each with what it took."""
-    measured = {one.cell: one for one in card.measured.cells}
-    return [
-        (one, measured[one.cell])
-        for wanted in card.core.plan.tasks
-        for one in card.core.cells
-        if one.cell.task == wanted.task and task in {None, wanted.task}
-    ]
+def _summed(one: MeasuredSolver) -> str:
+    """The time of all its runs; with a part unknown, what it is at least."""
+    if one.wall_us is None or one.wall_us.total is not None:
+        return NONE if one.wall_us is None else seconds(one.wall_us.total)
+    return f"≥{seconds(one.wall_us.at_least)}"
 
 
 def _notes(card: Card) -> list[str]:
@@ -182,6 +188,11 @@ def _notes(card: Card) -> list[str]:
             notes.append(
                 f"{clean_text(name)}: {measured.abandoned} abandoned tries, of unknown cost, are in the totals"
             )
+    notes += rates.notes(card)
+    notes += frontiers.notes(card)
+    notes += selection.notes(card)
+    notes += models.notes(card)
+    notes += audits.notes(card)
     notes += [
         f"{one.groups} groups graded by {one.oracle.value}, trust {one.trust.value}: {one.meaning}"
         for one in card.stamp.oracles
@@ -194,58 +205,3 @@ def _notes(card: Card) -> list[str]:
             f" {known}; {engine.advisories[-1].note}"
         )
     return [*notes, *card.stamp.limits]
-
-
-def figure(one: Figure) -> str:
-    """A figure with three places, or a dash."""
-    return NONE if one.value is None else _short(one.value)
-
-
-def mean(one: Mean) -> str:
-    """A mean, or a dash."""
-    return NONE if one.value is None else _short(one.value)
-
-
-def joules(value_uj: int | None, *, reliable: bool) -> str:
-    """An energy in joules with its ``~``."""
-    return NONE if value_uj is None else f"{'' if reliable else '~'}{_places(Fraction(value_uj, 10**6))}"
-
-
-def provenance(one: Provenance, meters: set[str]) -> str:
-    """How an energy came about, and the estimator by name where it is that one's."""
-    return f"{one.value}, {ESTIMATOR.capitalize()}" if ESTIMATOR in meters else one.value
-
-
-def total(one: MeasuredSolver) -> str:
-    """A total; where a part is missing, what it is at least and how much of it is known."""
-    energy = one.energy
-    if energy.total_uj is None:
-        return f"≥{joules(energy.at_least_uj, reliable=_reliable(one))} ({energy.covered}/{energy.attempts} known)"
-    return joules(energy.total_uj, reliable=_reliable(one))
-
-
-def per_resolved(one: MeasuredSolver) -> str:
-    """Energy per resolved cell; with none resolved, its lower bound."""
-    energy = one.energy
-    if energy.per_resolved_at_least_uj is not None and energy.covered:
-        return f">{joules(energy.per_resolved_at_least_uj, reliable=_reliable(one))}"
-    return joules(energy.per_resolved_uj, reliable=_reliable(one))
-
-
-def _reliable(one: MeasuredSolver) -> bool:
-    return not any(flag.marks for flag in one.flags)
-
-
-def seconds(value_us: int | None) -> str:
-    """A time in seconds, or a dash."""
-    return NONE if value_us is None else _places(Fraction(value_us, 10**6))
-
-
-def _short(value: str) -> str:
-    return _places(Fraction(value))
-
-
-def _places(value: Fraction) -> str:
-    scaled = round(value * 1000)
-    whole, rest = divmod(abs(scaled), 1000)
-    return f"{'-' if scaled < 0 else ''}{whole}.{rest:03d}"

@@ -33,7 +33,9 @@ class Step:
 class Recorder(docker.APIClient):
     """The SDK's client, noting the calls that make and end things."""
 
-    steps: list[Step]
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.steps: list[Step] = []
 
     def create_volume(self, name: str, **options: Any) -> Any:
         self.steps.append(Step("volume", name, options=options))

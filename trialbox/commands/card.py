@@ -1,9 +1,10 @@
-"""``trialbox card``: the cards here, one of them, and whether it is what it says."""
+"""``trialbox card``: the cards here, one of them, and what else is done with one, a module each."""
 
 from __future__ import annotations
 
 from harness.errors import ExitCode
 from trialbox.arguments import Command, Group, Options, Parser
+from trialbox.commands import card_bundle, card_publish, card_schema, card_sign, card_verify
 from trialbox.guard import line, say
 
 
@@ -20,12 +21,23 @@ def declare(parser: Parser) -> None:
 
 
 def list_cards(options: Options) -> ExitCode:
-    """List the cards of this state folder, oldest first."""
+    """List the cards of this state folder, oldest first.
+
+    Exit code 1 where the index of published ones was changed.
+    """
+    from harness.errors import VerifyError
     from scoring.card import card_ids, card_path, read_card
+    from scoring.publish import Index
     from scoring.verify import verify_bytes
     from trialbox import places
+    from trialbox.publishing import index_of
 
     folder = places.state().cards
+    problem = None
+    try:
+        index = index_of(places.state())
+    except VerifyError as error:
+        index, problem = Index(), str(error)
     rows: list[dict[str, object]] = []
     for identity in card_ids(folder):
         card, problems = verify_bytes(read_card(card_path(folder, identity)), identity)
@@ -33,6 +45,7 @@ def list_cards(options: Options) -> ExitCode:
             rows.append({"id": identity, "damaged": problems[0]})
             continue
         plan = card.core.plan
+        entry = index.entry_of(identity)
         rows.append(
             {
                 "id": identity,
@@ -43,19 +56,25 @@ def list_cards(options: Options) -> ExitCode:
                 "mode": plan.mode.value,
                 "provider": plan.provider,
                 "solvers": {name: f"{row.solved}/{row.counted}" for name, row in card.core.aggregates.items()},
+                "published": None if entry is None else [label.value for label in entry.labels],
             }
         )
     if options.as_json:
-        say({"cards": rows})
+        say({"cards": rows, "published": len(index.entries), "index_problem": problem})
     for row in [] if options.as_json else rows:
         line(f"{row['id']}  {_summary(row)}")
-    return ExitCode.DONE
+    if problem is not None and not options.as_json:
+        line(f"INDEX DAMAGED: {problem}")
+    return ExitCode.DONE if problem is None else ExitCode.NO
 
 
 def show_card(options: CardOptions) -> ExitCode:
-    """Show a card: its table, or with --json the card itself."""
+    """Show a card: results, what went in by hash, circumstances, limits, glossary.
+
+    With --json it is the card itself.
+    """
     from harness.records import to_value
-    from scoring.report.text import make_report
+    from scoring.report.content import full_report
     from trialbox import console
     from trialbox.cards import load
 
@@ -63,30 +82,8 @@ def show_card(options: CardOptions) -> ExitCode:
     if options.as_json:
         say(to_value(card))
     else:
-        console.show(make_report(card))
+        console.show(full_report(card))
     return ExitCode.DONE
-
-
-def verify_card(options: CardOptions) -> ExitCode:
-    """Check a card and all its evidence, offline: 0 if whole, 1 if not, naming what is wrong."""
-    from harness.store import LocalStore
-    from scoring.card import find_card, read_card
-    from scoring.verify import verify_card as verify
-    from trialbox import places
-    from trialbox.cards import expected_id
-
-    state = places.state()
-    path = find_card(state.cards, options.name)
-    result = verify(read_card(path), LocalStore(state.blobs), expected_id(options.name, path.stem))
-    identity = result.card.id if result.card else None
-    if options.as_json:
-        say({"id": identity, "ok": result.ok, "problems": list(result.problems), "blobs": result.blobs})
-    elif result.ok:
-        line(f"{identity} is whole: core, measured values and {result.blobs} blobs are what they say")
-    else:
-        for problem in result.problems:
-            line(f"{path.name}: {problem}")
-    return ExitCode.DONE if result.ok else ExitCode.NO
 
 
 def _summary(row: dict[str, object]) -> str:
@@ -95,7 +92,9 @@ def _summary(row: dict[str, object]) -> str:
     solved = row["solvers"] if isinstance(row["solvers"], dict) else {}
     results = ", ".join(f"{name} {result}" for name, result in solved.items())
     partial = " (partial)" if row["partial"] else ""
-    return f"{row['suite']} {row['suite_version']}{partial}  {row['mode']}/{row['provider']}  {results}"
+    labels = row["published"]
+    published = "" if not isinstance(labels, list) else "  published" + (f" ({', '.join(labels)})" if labels else "")
+    return f"{row['suite']} {row['suite_version']}{partial}  {row['mode']}/{row['provider']}  {results}{published}"
 
 
 GROUP = Group(
@@ -104,6 +103,10 @@ GROUP = Group(
     (
         Command("list", list_cards, Options),
         Command("show", show_card, CardOptions, declare),
-        Command("verify", verify_card, CardOptions, declare),
+        card_verify.COMMAND,
+        card_bundle.COMMAND,
+        card_sign.COMMAND,
+        card_publish.COMMAND,
+        card_schema.COMMAND,
     ),
 )

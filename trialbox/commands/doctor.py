@@ -8,16 +8,19 @@ from trialbox.guard import line, say
 
 
 def doctor(options: Options) -> ExitCode:
-    """What works here, what doesn't, and the remedy: engine, meters, tracer, disk."""
+    """What works here, what doesn't, and the remedy: engine, meters, tracer, disk, keys of model providers."""
     import os
 
     from harness.doctor import survey
-    from harness.energy import active_watts
     from harness.energy import survey as meters
+    from harness.gateway.providers import credential
     from harness.records import to_value
     from trialbox import places
+    from trialbox.settings import providers, watts
 
-    report = survey(places.state().root, meters=meters(active_watts(None, os.environ)))
+    state = places.state()
+    keys = [credential(one, os.environ) for one in providers(state).values()]
+    report = survey(state.root, meters=meters(watts(None, state)), keys=keys)
     if options.as_json:
         say({"usable": report.usable, **to_value(report)})
     else:

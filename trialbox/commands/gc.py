@@ -9,10 +9,12 @@ from trialbox.guard import line, say
 
 def gc(options: Options) -> ExitCode:
     """Remove what no run or card needs: stray blobs, half-written files, caches, old images, containers."""
+    from harness.suites.parity import find_programs
     from trialbox import places
     from trialbox.cleaning import clean
 
-    freed = clean(places.state(), places.image_cache(), places.data_folder("images"))
+    programs = tuple(find_programs(places.data_folder("tasks")))
+    freed = clean(places.state(), places.image_cache(), places.data_folder("images"), programs)
     if options.as_json:
         say(vars(freed))
         return ExitCode.DONE

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.errors import ExitCode, GateError, UserError
+from harness.errors import ExitCode, UserError
 from trialbox.arguments import Command, Options, Parser, whole
 from trialbox.guard import line, say
 
 if TYPE_CHECKING:
+    from trialbox.quoting import Quote
     from trialbox.request import Request
     from trialbox.running import Done
 
 DEFAULT_SOLVERS = "reference,noop,wrong"
+REAL_SOLVERS = "fleet"
 
 
 class RunOptions(Options):
@@ -23,12 +25,22 @@ class RunOptions(Options):
     task: list[str] | None
     limit: int | None
     attempts: int
+    rollouts: int
+    selector: str | None
     concurrency: int | None
     energy: str
+    certified: bool
+    active_watts: str | None
     out: str | None
     keep_workspaces: bool
     resume: str | None
     real: bool
+    confirm_spend: bool
+    provider: str | None
+    script: str | None
+    budget_usd: str | None
+    budget_tokens: int | None
+    budget_requests: int | None
     list_only: bool
 
 
@@ -36,70 +48,130 @@ def declare(parser: Parser) -> None:
     """Its arguments."""
     add = parser.add_argument
     add("suite", metavar="SUITE", nargs="?", default="", help="a suite's name, or the path of its folder")
-    solvers = f"solvers by name or manifest, with commas or repeated (default: {DEFAULT_SOLVERS})"
+    solvers = (
+        "solvers by name, NAME:model=M,effort=E, or manifest, with commas or repeated; fleet is every agent"
+        f" (default: {DEFAULT_SOLVERS}; with --real: {REAL_SOLVERS})"
+    )
     add("--solver", metavar="A,B", action="append", help=solvers)
     add("--task", metavar="ID", action="append", help="only this task; repeatable")
     add("--limit", metavar="N", type=whole, help="only the first N tasks")
     add("--attempts", metavar="N", type=whole, default=1, help="attempts of each solver at each task (default: 1)")
-    at_once = "attempts at once (default: 1); with more, measured energy belongs to no one attempt: `shared`"
+    best = (
+        "best of N: so many attempts in place of each one, of which --selector picks one; all are paid for (default: 1)"
+    )
+    add("--rollouts", metavar="N", type=whole, default=1, help=best)
+    who = "who picks: visible-tests (default; the tests that solvers see), or oracle, which is told as pass@N"
+    add("--selector", metavar="NAME", help=who)
+    at_once = "attempts at once (default: 1; scripted solvers alone: up to 4); over 1, measured energy is `shared`"
     add("--concurrency", metavar="N", type=whole, help=at_once)
     meters = "auto (default), measured, rapl, nvml, estimator or off"
     add("--energy", metavar="METER", default="auto", help=meters)
+    certain = (
+        "energy that may be published: counters, a full idle calibration, one attempt at a time, alone on the host"
+    )
+    add("--certified", action="store_true", help=certain)
+    assumed = "what the estimator assumes (default: JOULE_BENCH_ACTIVE_WATTS, config.toml of the state folder, 15)"
+    add("--active-watts", metavar="W", help=assumed)
     add("--out", metavar="FILE", help="also write the card to this file")
     kept = "also keep each attempt's whole tree, as a tar among the blobs; `trialbox report --json` names it"
     add("--keep-workspaces", action="store_true", help=kept)
     add("--resume", metavar="RUN", help="go on with a run: its id, or latest")
-    add("--real", action="store_true", help="let solvers reach a model provider")
+    add("--real", action="store_true", help="show what asking real models would cost, and stop: nothing is spent")
+    add("--confirm-spend", action="store_true", help="with --real: spend it (a local model needs no confirmation)")
+    asked = "who is asked: scripted (dry runs), anthropic, openai, google, openrouter, or one of config.toml"
+    add("--provider", metavar="NAME", help=asked)
+    add("--script", metavar="FILE", help="in a dry run, what models answer (default: each task's reference)")
+    add("--budget-usd", metavar="D", help="dollars that each attempt may cost; the request after them is refused")
+    add("--budget-tokens", metavar="N", type=whole, help="the same in tokens")
+    add("--budget-requests", metavar="N", type=whole, help="the same in requests to a model")
     add("--list", dest="list_only", action="store_true", help="show what would run, and run nothing")
 
 
 def run(options: RunOptions) -> ExitCode:
     """Run a suite in sealed containers, grade it, and stamp a card.
 
-    Nothing is spent: without --real no provider is ever called.
+    Without --real no provider is ever called: models are played by a script, and nothing is spent. With it, the
+    estimate is shown and nothing happens (exit code 4) until --confirm-spend is added. The daily cap of config.toml
+    stops a run between attempts; it is resumed by --resume RUN --confirm-spend.
     """
-    if options.real:
-        raise GateError("--real", "no provider can be reached yet, and nothing was spent", "run without --real")
     _check(options)
     from trialbox.request import Request
 
     request = Request(
         suite=options.suite,
-        solvers=tuple(options.solver or [DEFAULT_SOLVERS]),
+        solvers=tuple(options.solver or [REAL_SOLVERS if options.real else DEFAULT_SOLVERS]),
         tasks=tuple(options.task or ()),
         limit=options.limit,
         attempts=options.attempts,
-        concurrency=1 if options.concurrency is None else options.concurrency,
+        rollouts=options.rollouts,
+        selector=options.selector,
+        concurrency=options.concurrency,
         energy=options.energy,
+        certified=options.certified,
+        active_watts=options.active_watts,
         keep_workspaces=options.keep_workspaces,
+        real=options.real,
+        provider=options.provider,
+        script=options.script,
+        budget_usd=options.budget_usd,
+        budget_tokens=options.budget_tokens,
+        budget_requests=options.budget_requests,
     )
     if options.list_only:
         return _list(request, options.as_json)
+    quoted = _quote(request, options)
+    if quoted is not None and quoted.decision == "stop":
+        return _stop(quoted, options.as_json)
     return _finish(_go(request, options), options)
 
 
 def _check(options: RunOptions) -> None:
     if options.out is not None:
-        _check_out(options.out)
+        from trialbox import places
+        from trialbox.outfile import check_out
+
+        check_out(options.out, places.state())
+    if options.script is not None and options.real:
+        raise UserError("--script", "real models answer by themselves", "leave it out, or --real")
     if options.resume is None:
         if not options.suite:
             raise UserError("SUITE", "is missing", "name one; `trialbox suite list` shows them")
+        if options.confirm_spend and not options.real:
+            raise UserError("--confirm-spend", "a dry run spends nothing", "leave it out, or add --real")
         return
-    planned = (options.suite, options.solver, options.task, options.limit, options.attempts, options.energy)
-    if planned != ("", None, None, None, 1, "auto") or options.keep_workspaces:
-        raise UserError("--resume", "a resumed run keeps what it was planned with", "give only --concurrency beside it")
+    if options.list_only:
+        raise UserError("--list", "shows what a new run would do", "leave it or --resume out")
+    planned = (
+        *(options.suite, options.solver, options.task, options.limit, options.attempts, options.energy),
+        *(options.active_watts, options.provider, options.script, options.selector),
+        *(options.budget_usd, options.budget_tokens, options.budget_requests),
+    )
+    usual = ("", None, None, None, 1, "auto", *(None,) * 7)
+    switched = options.keep_workspaces or options.real or options.certified
+    if planned != usual or options.rollouts != 1 or switched:
+        remedy = "give only --concurrency and --confirm-spend beside it"
+        raise UserError("--resume", "a resumed run keeps what it was planned with", remedy)
 
 
-def _check_out(out: str) -> None:
-    """Before anything runs: a card that can't be written where it was asked for is no reason to lose an hour."""
-    import os
-    from pathlib import Path
+def _quote(request: Request, options: RunOptions) -> Quote | None:
+    """What a real run would cost; None for a dry one."""
+    if options.resume is None and not request.real:
+        return None
+    from trialbox import places, quoting
 
-    path = Path(out)
-    if path.is_dir():
-        raise UserError("--out", f"{out} is a folder", "name a file in it")
-    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise UserError("--out", f"{path.parent} is no folder that can be written", "create it, or name another")
+    state = places.state()
+    if options.resume is not None:
+        return quoting.quote_resumed(options.resume, state, confirmed=options.confirm_spend)
+    return quoting.quote(request, state, confirmed=options.confirm_spend)
+
+
+def _stop(quoted: Quote, as_json: bool) -> ExitCode:
+    if as_json:
+        say(quoted.to_value())
+    else:
+        for text in quoted.lines():
+            line(text)
+    return ExitCode.GATE
 
 
 def _go(request: Request, options: RunOptions) -> Done:
@@ -107,21 +179,20 @@ def _go(request: Request, options: RunOptions) -> Done:
 
     with display.shown() as progress:
         if options.resume is not None:
-            return running.resume(options.resume, options.concurrency, places.state(), progress)
-        return running.start(request, places.state(), progress)
+            confirmed = options.confirm_spend
+            return running.resume(options.resume, options.concurrency, places.state(), progress, confirmed=confirmed)
+        return running.start(request, places.state(), progress, confirmed=options.confirm_spend)
 
 
 def _finish(done: Done, options: RunOptions) -> ExitCode:
-    from pathlib import Path
-
-    from harness.files import atomic_write
     from harness.records import to_value
     from scoring.report.text import make_report
-    from trialbox import console
+    from trialbox import console, places
+    from trialbox.outfile import write_out
 
     card = done.card
     if options.out is not None:
-        atomic_write(Path(options.out), card.to_bytes())
+        write_out(options.out, card.to_bytes(), places.state())
     if options.as_json:
         say(
             {
@@ -132,6 +203,7 @@ def _finish(done: Done, options: RunOptions) -> ExitCode:
                 "provider": card.core.plan.provider,
                 "solvers": {name: to_value(row) for name, row in card.core.aggregates.items()},
                 "measured": {name: to_value(row) for name, row in card.measured.solvers.items()},
+                "selection": None if card.core.selection is None else to_value(card.core.selection),
             }
         )
     else:
@@ -140,19 +212,26 @@ def _finish(done: Done, options: RunOptions) -> ExitCode:
 
 
 def _list(request: Request, as_json: bool) -> ExitCode:
+    from harness.engine.images import list_images
+    from harness.suites.hashing import ScoreBasis, suite_ref
     from trialbox import places
     from trialbox.request import select
 
     selection = select(request, places.data_folder("tasks"))
+    images = list_images(None, images_dir=places.data_folder("images"), programs=selection.suite.programs)
+    suite_ref(selection.suite, ScoreBasis({image.name: image.lock for image in images}))  # refuses an unknown image
     solvers = [solver.name for solver in selection.solvers]
-    tasks = [{"id": task.id, "title": task.spec.title} for task in selection.tasks]
-    cells = len(tasks) * len(solvers) * request.attempts
+    tasks = [
+        {"id": task.id, "title": task.spec.title, "groups": [group.name for group in task.groups]}
+        for task in selection.tasks
+    ]
+    cells = len(tasks) * len(solvers) * request.each
     if as_json:
         say({"suite": selection.suite.name, "tasks": tasks, "solvers": solvers, "attempts": cells})
         return ExitCode.DONE
     line(f"{selection.suite.name} {selection.suite.version}: {cells} attempts by {', '.join(solvers)}")
     for one in tasks:
-        line(f"  {one['id']}: {one['title']}")
+        line(f"  {one['id']}: {one['title']} ({', '.join(one['groups'])})")
     return ExitCode.DONE
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.errors import ExitCode
 from trialbox.arguments import Command, Group, Options, Parser
+from trialbox.commands import suite_check, suite_export, suite_import, suite_lock
 from trialbox.guard import line, say
 
 
@@ -20,12 +21,12 @@ def declare(parser: Parser) -> None:
 
 def list_suites(options: Options) -> ExitCode:
     """List the suites."""
-    from harness.suites.load import find_suites, load_suite
+    from harness.suites.load import find_suites, read_suite_file
     from trialbox import places
 
-    suites = [load_suite(folder) for folder in find_suites(places.data_folder("tasks")).values()]
+    suites = [read_suite_file(folder) for folder in find_suites(places.data_folder("tasks")).values()]
     rows = [
-        {"name": one.name, "version": one.version, "tasks": len(one.tasks), "description": one.spec.description}
+        {"name": one.name, "version": one.version, "tasks": len(one.tasks), "description": one.description}
         for one in suites
     ]
     if options.as_json:
@@ -45,7 +46,7 @@ def show_suite(options: SuiteOptions) -> ExitCode:
     from trialbox.request import suite_folder
 
     loaded = load_suite(suite_folder(options.suite, places.data_folder("tasks")))
-    images = list_images(None, images_dir=places.data_folder("images"))
+    images = list_images(None, images_dir=places.data_folder("images"), programs=loaded.programs)
     basis = ScoreBasis(image_locks={image.name: image.lock for image in images})
     identity = suite_ref(loaded, basis)
     tasks = [
@@ -75,5 +76,12 @@ def show_suite(options: SuiteOptions) -> ExitCode:
 GROUP = Group(
     "suite",
     "Suites and their tasks.",
-    (Command("list", list_suites, Options), Command("show", show_suite, SuiteOptions, declare)),
+    (
+        Command("list", list_suites, Options),
+        Command("show", show_suite, SuiteOptions, declare),
+        suite_check.COMMAND,
+        suite_lock.COMMAND,
+        suite_import.COMMAND,
+        suite_export.COMMAND,
+    ),
 )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import IO
 
 from harness.engine.images.layer import Entry, Kind, folder, slice_of, text_file
 
@@ -58,6 +59,45 @@ def entries(tar_path: Path, epoch: int) -> Iterator[Entry]:
         yield folder("home/agent", epoch, uid=AGENT_ID, gid=AGENT_ID)
         yield folder("workspace", epoch, uid=AGENT_ID, gid=AGENT_ID)
         yield folder("grade", epoch, uid=AGENT_ID, gid=AGENT_ID)
+
+
+def added(root: Iterable[Entry], below: IO[bytes]) -> list[Entry]:
+    """What a layer on top of the layer *below* holds, for the two to give *root*.
+
+    The folders that lead to a change are part of it, as engines would make them anew with other rights; a file that is
+    gone is covered up.
+    """
+    entries = {entry.name: entry for entry in root}
+    with tarfile.open(fileobj=below) as tar:
+        lower = {member.name: member for member in tar}
+        changed = {name for name, entry in entries.items() if not _same(entry, lower.get(name), tar)}
+    gone = sorted(lower.keys() - entries.keys())
+    holders = {entry.target if entry.kind is Kind.HARDLINK else entry.name for entry in _of(entries, changed)}
+    changed |= {
+        e.name for e in entries.values() if e.name in holders or (e.kind is Kind.HARDLINK and e.target in holders)
+    }
+    changed |= {name for leaf in (*changed, *gone) for name in _parents(leaf)} & entries.keys()
+    covers = [f"{name.rpartition('/')[0]}/.wh.{name.rpartition('/')[2]}".lstrip("/") for name in gone]
+    return [*_of(entries, changed), *(Entry(name, Kind.FILE, 0o644) for name in covers)]
+
+
+def _of(entries: dict[str, Entry], names: Iterable[str]) -> list[Entry]:
+    return [entries[name] for name in names]
+
+
+def _parents(name: str) -> Iterator[str]:
+    while name := name.rpartition("/")[0]:
+        yield name
+
+
+def _same(entry: Entry, lower: tarfile.TarInfo | None, tar: tarfile.TarFile) -> bool:
+    if lower is None or lower.type != entry.kind.value.encode():
+        return False
+    theirs = (lower.mode, lower.uid, lower.gid, lower.linkname)
+    if theirs != (entry.mode, entry.uid, entry.gid, entry.target) or (lower.isreg() and lower.size != entry.size):
+        return False
+    handle = tar.extractfile(lower) if lower.isreg() else None
+    return handle is None or handle.read() == entry.read()
 
 
 def _kept(tar: tarfile.TarFile, tar_path: Path, epoch: int) -> Iterator[Entry]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import docker
 
 from harness.engine.images import archive, recipe
-from harness.engine.images.builder import only_builder
+from harness.engine.images.builder import Builder, only_builder
 from harness.engine.images.cache import Cache, Made, content, scratch
-from harness.engine.images.recipe import Published, Source
+from harness.engine.images.recipe import Lock, Published, Source, Wanted
+from harness.program import Program
 from harness.records import ImageRef
 
 
@@ -52,7 +53,7 @@ class ListedImage:
 
 def ensure(
     api: docker.APIClient,
-    name: str,
+    wanted: Wanted,
     *,
     cache: Path,
     images_dir: Path,
@@ -62,6 +63,7 @@ def ensure(
     """Have an image in the engine: it is there already, or loaded from the cache, or built.
 
     Args:
+        wanted: the name of a folder in *images_dir*, or a program.
         cache: the folder for archives, packages and wheels; made when missing.
         images_dir: the folder of recipes and locks.
         report: hears one line for each thing that a user should know.
@@ -72,20 +74,20 @@ def ensure(
         InfraError: no tools, no packages, no space, or an engine that refuses.
         VerifyError: the engine made something else of our archive.
     """
-    source = recipe.load(images_dir, name)
+    source = recipe.load(images_dir, wanted)
     store = Cache(cache, cache)
     for made in (_published(source), store.remembered(source)):
-        handle = archive.find(api, name, content(source, made)) if made else None
+        handle = archive.find(api, source.name, content(source, made)) if made else None
         if made is not None and handle is not None:
             if made.image.drift:
-                report(f"IMAGE DRIFT: image {name} was built from other versions than its lock's")
+                report(f"IMAGE DRIFT: image {source.name} was built from other versions than its lock's")
             return _built(cache, made, handle)
-    return build(api, name, cache=cache, images_dir=images_dir, report=report, builder=builder, again=False)
+    return build(api, wanted, cache=cache, images_dir=images_dir, report=report, builder=builder, again=False)
 
 
 def build(
     api: docker.APIClient,
-    name: str,
+    wanted: Wanted,
     *,
     cache: Path,
     images_dir: Path,
@@ -94,7 +96,7 @@ def build(
     again: bool = True,
 ) -> BuiltImage:
     """Build an image and load it; ``again=False`` takes a whole archive from the cache instead. Raises as ensure."""
-    source = recipe.load(images_dir, name)
+    source = recipe.load(images_dir, wanted)
     with only_builder(api, cache, report, builder) as maker:
         made = maker.build(source) if again else maker.make(source)
         handle = maker.load(source, made)
@@ -103,7 +105,7 @@ def build(
 
 def verify(
     api: docker.APIClient,
-    names: Sequence[str],
+    names: Sequence[Wanted],
     *,
     cache: Path,
     images_dir: Path,
@@ -121,20 +123,23 @@ def verify(
     return [_verdict(source, *(done[source.name] for done in rounds)) for source in sources]
 
 
-def list_images(api: docker.APIClient | None, *, images_dir: Path) -> list[ListedImage]:
-    """All images that have a recipe; without an engine no handle is looked up."""
+def list_images(
+    api: docker.APIClient | None, *, images_dir: Path, programs: Iterable[Program] = ()
+) -> list[ListedImage]:
+    """All images that have a recipe, and those of *programs*; without an engine no handle is looked up."""
     listed = []
-    for name in recipe.names(images_dir):
-        source = recipe.load(images_dir, name)
+    everything: tuple[Wanted, ...] = (*recipe.names(images_dir), *programs)
+    for wanted in everything:
+        source = recipe.load(images_dir, wanted)
         made = _published(source)
-        handle = archive.find(api, name, content(source, made)) if api is not None and made is not None else None
-        listed.append(ListedImage(name, made.image.id if made else None, source.lock_digest, handle))
+        handle = archive.find(api, source.name, content(source, made)) if api is not None and made is not None else None
+        listed.append(ListedImage(source.name, made.image.id if made else None, source.lock_digest, handle))
     return listed
 
 
 def relock(
     api: docker.APIClient,
-    name: str,
+    wanted: Wanted,
     *,
     cache: Path,
     images_dir: Path,
@@ -143,20 +148,32 @@ def relock(
 ) -> BuiltImage:
     """Write a new lock from what the mirrors have now, build from it, and publish the id that it gives.
 
+    A program has no lock of its own: its image is built from its source and the locks as they are, and published.
+
     An image that stands on this one must be locked anew afterwards. Raises as ensure; then the old lock stays.
     """
-    wanted = recipe.load_recipe(images_dir, name)
     with only_builder(api, cache, report, builder) as maker:
-        below = recipe.load(images_dir, wanted.base) if wanted.base else None
-        lock = maker.resolve(wanted, below.architecture if below else wanted.architecture or "")
-        digest = recipe.lock_digest(wanted, lock, below)
-        source = Source(name=name, recipe=wanted, lock=lock, lock_digest=digest, base=below, published=None)
+        source = _renewed(maker, images_dir, wanted)
         made = maker.build(source)
         handle = maker.load(source, made)
-        published = Published(id=made.image.id, layers=made.layers, lock=digest)
-        recipe.write(images_dir, name, lock, published)
+        published = Published(id=made.image.id, layers=made.layers, lock=source.lock_digest)
+        if source.compiled is not None:
+            recipe.publish(source.compiled.program.published, published)
+        else:
+            recipe.write(images_dir, source.name, source.lock, published)
         maker.cache.remember(replace(source, published=published), made)
     return _built(cache, made, handle)
+
+
+def _renewed(maker: Builder, images_dir: Path, wanted: Wanted) -> Source:
+    """An image's source with a lock of what there is now. A program's locks are those of other images."""
+    if isinstance(wanted, Program):
+        return replace(recipe.load(images_dir, wanted), published=None)
+    text = recipe.load_recipe(images_dir, wanted)
+    below = recipe.load(images_dir, text.base) if text.base else None
+    source = Source(wanted, text, Lock(), recipe.lock_digest(text, Lock(), below), below, None)
+    lock = maker.resolve(source)
+    return replace(source, lock=lock, lock_digest=recipe.lock_digest(text, lock, below))
 
 
 def _published(source: Source) -> Made | None:

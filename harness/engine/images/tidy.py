@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from harness.engine.images import recipe
 from harness.engine.images.cache import Cache, Made
 from harness.errors import VerifyError
 from harness.files import storage_error
+from harness.program import Program
 from harness.records import from_json
 
 
-def tidy(cache: Path, images_dir: Path, needed: Collection[str]) -> tuple[int, int] | None:
+def tidy(
+    cache: Path, images_dir: Path, needed: Collection[str], programs: Collection[Program] = ()
+) -> tuple[int, int] | None:
     """Remove the archives, and the notes of what a lock gave, of images that are superseded.
 
     Kept is what an ``image.json`` names, what the locks as they are now gave, *needed*, and every image with drift.
@@ -22,6 +25,7 @@ def tidy(cache: Path, images_dir: Path, needed: Collection[str]) -> tuple[int, i
 
     Args:
         needed: ids of further images to keep.
+        programs: whose images are kept as those with a folder are.
 
     Returns:
         How many files and bytes went; None if images are being built, and nothing was touched.
@@ -32,11 +36,20 @@ def tidy(cache: Path, images_dir: Path, needed: Collection[str]) -> tuple[int, i
     """
     if not (cache / "lock").exists():
         return 0, 0
+    return while_idle(cache, lambda: _remove(cache, {*needed, *_current(cache, images_dir, programs)}))
+
+
+def while_idle(cache: Path, remove: Callable[[], tuple[int, int]]) -> tuple[int, int] | None:
+    """What *remove* took, done under the lock of all who build; None if somebody is building.
+
+    Raises:
+        InfraError: the cache can't be written.
+    """
     try:
         lock = os.open(cache / "lock", os.O_RDWR | os.O_CLOEXEC)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return _remove(cache, {*needed, *_current(cache, images_dir)})
+            return remove()
         except BlockingIOError:
             return None
         finally:
@@ -45,10 +58,11 @@ def tidy(cache: Path, images_dir: Path, needed: Collection[str]) -> tuple[int, i
         raise storage_error(cache, error) from error
 
 
-def _current(cache: Path, images_dir: Path) -> set[str]:
+def _current(cache: Path, images_dir: Path, programs: Collection[Program]) -> set[str]:
     found: set[str] = set()
-    for name in recipe.names(images_dir):
-        source = recipe.load(images_dir, name)
+    everything: tuple[recipe.Wanted, ...] = (*recipe.names(images_dir), *programs)
+    for wanted in everything:
+        source = recipe.load(images_dir, wanted)
         made = Cache(cache, cache).remembered(source)
         found |= {source.published.id} if source.published else set()
         found |= {made.image.id} if made else set()

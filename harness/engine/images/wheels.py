@@ -28,8 +28,10 @@ _PLATFORMS = {
 }
 
 
-def fetch(wheels: tuple[Wheel, ...], architecture: str, cache: Path, scratch: Path) -> dict[Wheel, Path]:
-    """The files of *wheels*, from the cache or else from pip; each matches its digest.
+def fetch(
+    wheels: tuple[Wheel, ...], architecture: str, cache: Path, scratch: Path, python: str = PYTHON
+) -> dict[Wheel, Path]:
+    """The files of *wheels*, for *python*, from the cache or else from pip; each matches its digest.
 
     Raises:
         InfraError: pip is missing, or can't get a wheel with the locked hash.
@@ -38,7 +40,7 @@ def fetch(wheels: tuple[Wheel, ...], architecture: str, cache: Path, scratch: Pa
     if missing:
         lines = "".join(f"{wheel.name}=={wheel.version} --hash=sha256:{wheel.sha256}\n" for wheel in missing)
         target = scratch / "wheels"
-        _download(lines, architecture, target, scratch, "--no-deps", "--require-hashes")
+        _download(lines, architecture, target, scratch, python, "--no-deps", "--require-hashes")
         for wheel in missing:
             found = target / wheel.filename
             if not found.is_file():
@@ -49,10 +51,12 @@ def fetch(wheels: tuple[Wheel, ...], architecture: str, cache: Path, scratch: Pa
     return {wheel: _cached(cache, wheel) for wheel in wheels}
 
 
-def resolve(requirements: tuple[str, ...], architecture: str, cache: Path, scratch: Path) -> tuple[Wheel, ...]:
-    """The wheels that *requirements* need now, sorted by name, all in the cache."""
+def resolve(
+    requirements: tuple[str, ...], architecture: str, cache: Path, scratch: Path, python: str = PYTHON
+) -> tuple[Wheel, ...]:
+    """The wheels that *requirements* need now on *python*, sorted by name, all in the cache."""
     target = scratch / "wheels"
-    _download("".join(f"{line}\n" for line in requirements), architecture, target, scratch)
+    _download("".join(f"{line}\n" for line in requirements), architecture, target, scratch, python)
     wheels = []
     for path in sorted(target.iterdir()):
         name = parse_wheel_filename(path.name)
@@ -91,12 +95,12 @@ def entries(files: dict[Wheel, Path], epoch: int, scratch: Path) -> Iterator[Ent
             yield Entry(name, Kind.FILE, mode, mtime=epoch, size=status.st_size, read=partial(Path.read_bytes, path))
 
 
-def _download(requirements: str, architecture: str, target: Path, scratch: Path, *options: str) -> None:
+def _download(requirements: str, architecture: str, target: Path, scratch: Path, python: str, *options: str) -> None:
     target.mkdir(parents=True, exist_ok=True)
     listing = scratch / "requirements.txt"
     listing.write_text(requirements)
     platforms = [part for name in _PLATFORMS[architecture] for part in ("--platform", name)]
-    command = [*_pip(scratch), "download", "--quiet", "--only-binary=:all:", "--python-version", PYTHON]
+    command = [*pip_command(scratch), "download", "--quiet", "--only-binary=:all:", "--python-version", python]
     command += ["--implementation", "cp", *platforms, *options, "--dest", str(target), "--requirement", str(listing)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     if done.returncode:
@@ -104,7 +108,7 @@ def _download(requirements: str, architecture: str, target: Path, scratch: Path,
         raise InfraError("pip download", last.removeprefix("ERROR: ").strip(), "check pip's index settings")
 
 
-def _pip(scratch: Path) -> list[str]:
+def pip_command(scratch: Path) -> list[str]:
     """A pip that runs: this environment's, the system's, or one that the standard library brings."""
     for python in (sys.executable, "/usr/bin/python3"):
         command = [python, "-m", "pip"]

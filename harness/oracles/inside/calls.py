@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import importlib
 import json
+import resource
 import sys
 from typing import Any
 
 from harness.oracles.inside.processes import write_all
 from harness.oracles.inside.values import Encoder, Json, UnserialisableError, decode, names
+
+_LAZY = ("_strptime", "encodings.ascii", "encodings.latin_1", "encodings.utf_16", "encodings.utf_32")
+"""What the standard library imports in the middle of a call."""
 
 
 def outcome(call: Any, given: Json) -> Json:
@@ -43,6 +47,14 @@ def scenario(made: Any, item: Json) -> Json:
     return {"steps": steps}
 
 
+def close_everything() -> None:
+    """Let this process open nothing and start nothing from here on."""
+    for name in _LAZY:
+        importlib.import_module(name)
+    for what in (resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC):
+        resource.setrlimit(what, (0, 0))
+
+
 def work(group: dict[str, Any], first: int, workspace: str, answers: int) -> None:
     """Import the target and answer for every item from *first* on, in order."""
     place = next((n for n, path in enumerate(sys.path) if "-packages" in path), len(sys.path))
@@ -54,6 +66,8 @@ def work(group: dict[str, Any], first: int, workspace: str, answers: int) -> Non
         target = getattr(importlib.import_module(module), name)
     except BaseException as error:  # noqa: BLE001 - whatever the candidate raises is an observation
         failed = names(error)
+    if group["closed"]:
+        close_everything()
     answer = outcome if group["oracle"] == "cases" else scenario
     for index in range(first, len(group["items"])):
         said = {"import": failed} if failed is not None else answer(target, group["items"][index])

@@ -1,0 +1,38 @@
+"""A deed: one thing that a command of an agent asks for, whether it was had or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from audits.records import Axis, Kind
+
+
+class Aim(StrEnum):
+    """What a deed would give, if it went through."""
+
+    CONTENT = "content"
+    """Bytes that may bear an answer."""
+    LISTING = "listing"
+    """Names, versions, that something is there: no answer by itself."""
+    TAMPER = "tamper"
+    FLAG = "flag"
+
+
+@dataclass(frozen=True)
+class Deed:
+    """One thing that a command asks for. ``commits`` are those it names, as it names them."""
+
+    axis: Axis
+    kind: Kind
+    aim: Aim
+    detail: str
+    commits: tuple[str, ...] = ()
+
+
+@dataclass
+class Deeds:
+    """All of a script's, and why some may be missing."""
+
+    found: list[Deed]
+    partial: str = ""

@@ -1,0 +1,1 @@
+"""Programs that leave with an export and run where none of our packages are."""

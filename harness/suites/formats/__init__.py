@@ -1,0 +1,1 @@
+"""One module for each task format: its ``task.toml`` as a model."""

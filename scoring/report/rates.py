@@ -1,0 +1,97 @@
+"""A card's rates with their intervals, and its solvers against each other."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from harness.untrusted import clean_text
+from scoring.card import Card
+from scoring.contrasts import Contrast
+from scoring.rates import Estimate
+from scoring.report.table import NONE, Table, places
+from scoring.statistics.paired import Verdict
+
+_AT = ("solver", "k", "pass@k", "pass^k", "raw pass@k", "raw pass^k")
+_AGAINST = ("solver", "against", "tasks", "won", "lost", "tied", "difference", "95% interval", "McNemar p", "Holm p")
+_SHOWN = {Verdict.BETTER: "better", Verdict.WORSE: "worse", Verdict.NOT_SEPARATED: "not separated"}
+
+
+def tables(card: Card) -> tuple[Table, ...]:
+    """pass@k and the comparisons; nothing where attempts or solvers are single."""
+    found = []
+    rows = [
+        (
+            clean_text(solver.name),
+            str(one.k),
+            *map(estimate, (one.pass_at, one.pass_all, one.pass_at_raw, one.pass_all_raw)),
+        )
+        for solver in card.core.plan.solvers
+        if (rates := card.core.aggregates[solver.name].rates) is not None
+        for one in rates.at
+    ]
+    if rows:
+        found.append(Table("pass@k: one of k attempts solves; pass^k: all k do", _AT, tuple(rows)))
+    if card.core.comparisons:
+        against = tuple(_against(one) for one in card.core.comparisons)
+        title = "solvers against each other, by task (pass@1)"
+        found.append(Table(title, (*_AGAINST, "detectable", "verdict"), against))
+    return tuple(found)
+
+
+def notes(card: Card) -> list[str]:
+    """How to read them, and why a figure is missing."""
+    if not card.core.statistics:
+        return []
+    said = [
+        "intervals are at 95%, tasks being what was sampled: Wilson's, and with several attempts a task Wilson's with "
+        "the number of independent tries that they are worth; raw figures take every excluded attempt as a failure"
+    ]
+    rows = [
+        (clean_text(solver.name), rates)
+        for solver in card.core.plan.solvers
+        if (rates := card.core.aggregates[solver.name].rates) is not None
+    ]
+    apart = [f"{name} {_places(one.minimum_detectable)}" for name, one in rows if one.minimum_detectable is not None]
+    if apart:
+        said.append(f"unpaired, a solver this far off is told apart in 80% of runs: {', '.join(apart)}")
+    for name, one in rows:
+        reasons = dict.fromkeys(at.pass_at.reason for at in one.at if at.pass_at.reason)
+        said += [f"{name}: pass@k unavailable ({reason})" for reason in reasons]
+    if card.core.comparisons:
+        said.append(
+            f"verdicts are by the paired difference over tasks, and hold for all {len(card.core.comparisons)} of them "
+            "together (Holm, of that test); detectable is the difference that such a comparison finds in 80% of runs"
+        )
+    return said
+
+
+def estimate(one: Estimate) -> str:
+    """A rate and its interval; a dash where there is none."""
+    if one.value is None:
+        return NONE
+    if not one.intervals:
+        return _places(one.value)
+    shown = one.intervals[0]
+    return f"{_places(one.value)} ({_places(shown.low)} to {_places(shown.high)})"
+
+
+def _against(one: Contrast) -> tuple[str, ...]:
+    pair = one.paired
+    return (
+        clean_text(one.first),
+        clean_text(one.second),
+        str(pair.tasks),
+        str(pair.won),
+        str(pair.lost),
+        str(pair.tied),
+        _places(pair.difference),
+        f"{_places(pair.low)} to {_places(pair.high)}",
+        _places(pair.p_value),
+        _places(one.p_adjusted),
+        NONE if pair.minimum_detectable is None else _places(pair.minimum_detectable),
+        _SHOWN[one.verdict],
+    )
+
+
+def _places(value: str) -> str:
+    return places(Fraction(value))

@@ -1,0 +1,1 @@
+"""Recurring days of an office."""

@@ -1,0 +1,3 @@
+from almanac.cli import main
+
+raise SystemExit(main())

@@ -1,0 +1,5 @@
+"""What can go wrong."""
+
+
+class PolicyError(ValueError):
+    """A policy can't be read."""

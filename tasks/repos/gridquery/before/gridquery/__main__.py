@@ -1,0 +1,3 @@
+from gridquery.cli import main
+
+raise SystemExit(main())

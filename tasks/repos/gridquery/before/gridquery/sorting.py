@@ -1,0 +1,29 @@
+"""Rows in order."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gridquery.numbers import number
+from gridquery.table import Cell, Row, Table
+
+
+def sort(table: Table, by: Sequence[tuple[str, bool]]) -> Table:
+    """Sorted by columns, each with whether it goes down; the first counts most."""
+    rows = list(table.rows)
+    for (column, down), place in zip(reversed(by), reversed(table.places([name for name, _ in by]))):
+        key = _key(table.rows, place)
+        rows.sort(key=lambda row, place=place, key=key: key(row[place]))
+        if down:
+            rows.reverse()
+    return Table(table.columns, tuple(rows))
+
+
+def _key(rows: Sequence[Row], place: int) -> Callable[[Cell], Any]:
+    numeric = all(number(row[place]) is not None for row in rows if row[place] is not None)
+
+    def key(cell: Cell) -> Any:
+        if cell is None:
+            return (1, 0 if numeric else "")
+        return (0, number(cell) if numeric else cell)
+
+    return key

@@ -1,0 +1,3 @@
+from parcelgrid.cli import main
+
+raise SystemExit(main())

@@ -1,0 +1,3 @@
+from quillmerge.cli import main
+
+raise SystemExit(main())

@@ -1,0 +1,3 @@
+from slabstore.shell import main
+
+raise SystemExit(main())

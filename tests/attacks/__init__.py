@@ -1,0 +1,1 @@
+"""Known attacks on benchmarks, each run against this one beside an honest control: `python -m tests.attacks`."""
