@@ -101,7 +101,7 @@ FUNCTION_MISTAKES = {
         'wrong = ["c"]',
         "checklist[0].wrong names 'c'; known: counts-all, no-empty",
     ),
-    "checklist empty": ('groups = ["empty"]', "groups = []", "checklist[1].groups: tuple should have at least 1 item"),
+    "checklist empty": ('groups = ["empty"]', "groups = []", "checklist[1].groups: should have at least 1 item"),
     "no exposure": (f'exposure = "{EXPOSURE}"\n', "", "canary.exposure is missing"),
 }
 

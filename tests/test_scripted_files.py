@@ -39,7 +39,7 @@ PAGE = (ROOT / "docs" / "scripted-provider.md").read_text()
 
 BAD = {
     "": "holds no table",
-    "turns: []": "turns: tuple should have at least 1 item",
+    "turns: []": "turns: should have at least 1 item",
     "turns: [{}]": "turns[0]: a turn says or does something",
     "turns: [{say: 1}]": "turns[0].say: input should be a valid string",
     "turns: [{says: a}]": "turns[0].says: is an unknown key; expected one of: say, think, tool",

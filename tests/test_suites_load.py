@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -13,6 +16,8 @@ from harness.errors import UserError
 from harness.suites.formats.common import OracleVisibility
 from harness.suites.groups import ExitStatusGroup, Trust
 from harness.suites.load import find_suites, load_suite, load_task
+from harness.suites.oracles import CommandsOracle
+from harness.suites.parse import parse_json
 from tests.suites_rig import EXPOSURE, PUBLIC, edit, write, write_joule_task, write_repo_task, write_suite
 
 
@@ -88,6 +93,9 @@ TOML_MISTAKES = {
         'oracle = "cases"\nfil = 1',
         "groups[0].fil: is an unknown key; expected one of: name",
     ),
+    "schema is true": ("schema = 1", "schema = true", "task.toml: schema: should be 1, got True"),
+    "schema is a float": ("schema = 1", "schema = 1.0", "task.toml: schema: should be 1, got 1.0"),
+    "no ids": ('["test_plain.py::test_zero"]', "[]", "groups[1].ids: should have at least 1 item, got []"),
     "missing title": ('title = "A title"', "", "title: this key is missing; expected one line of text"),
     "bad kind": (
         '"behaviour"',
@@ -162,6 +170,11 @@ FILE_MISTAKES = {
     "canary in before": ({"before/b.py": f"# {EXPOSURE}\n"}, "before/b.py: holds a canary"),
     "public canary in the prompt": ({"issue.md": PUBLIC}, "the prompt: holds a canary"),
     "canary in a candidate": ({"wrong/off-by-two/a.py": f"# {PUBLIC}\n"}, "wrong/off-by-two/a.py: holds a canary"),
+    "a follow-up that nothing names": (
+        {"follow_up/issue.md": "Later."},
+        "follow_up: is there, though task.toml has no [follow_up]",
+    ),
+    "a byte order mark": ({"task.toml": "\ufeffschema = 1\n"}, "task.toml: begins with a byte order mark; save it as"),
     "unused hidden file": ({"hidden/more.txt": EXPOSURE}, "more.txt: is used by no group"),
     "unknown part": ({"notes.txt": "x"}, "notes.txt: is no part of a task"),
     "empty prompt": ({"issue.md": " \n"}, "issue.md: is empty"),
@@ -191,7 +204,7 @@ FILE_MISTAKES = {
     ),
     "no cases": (
         {"hidden/adds.json": f'{{"canary":"{EXPOSURE}","target":"a:b","cases":[]}}'},
-        "cases: tuple should have",
+        "cases: should have at least 1 item, got []",
     ),
     "workspace too small": ({"before/big.txt": "x" * (257 * 1024**2)}, "don't fit into the workspace"),
 }
@@ -226,6 +239,49 @@ def test_two_groups_may_share_a_file(task: Path) -> None:
     group = '[[groups]]\nname = "more"\nkind = "behaviour"\noracle = "pytest"\nfiles = ["hidden/test_plain.py"]\n'
     edit(task / "task.toml", "[[groups]]", f'{group}ids = ["test_plain.py::TestMore::test_one"]\n\n[[groups]]')
     assert [one.name for one in load_task(task).groups] == ["more", "adds", "plain"]
+
+
+def test_an_id_may_name_whatever_pytest_collects(task: Path) -> None:
+    """Classes of unittest have any name, classes may stand in classes, and tests may be inherited."""
+    tests = """
+        from unittest import IsolatedAsyncioTestCase, TestCase
+        class Shared:
+            def test_shared(self): pass
+        class PlainTests(Shared, TestCase):
+            def test_one(self): pass
+        class Later(IsolatedAsyncioTestCase):
+            async def test_two(self): pass
+        class TestOuter:
+            class TestInner(Shared):
+                def test_three(self): pass
+        """
+    collected = ["PlainTests::test_shared", "PlainTests::test_one", "Later::test_two"]
+    collected += ["TestOuter::TestInner::test_shared", "TestOuter::TestInner::test_three"]
+    write(task, {"hidden/test_plain.py": f"# {EXPOSURE}\n{dedent(tests)}"})
+    for left_out in (None, *collected):
+        ids = [f"test_plain.py::{one}" for one in collected if one != left_out]
+        text = (task / "task.toml").read_text()
+        (task / "task.toml").write_text(re.sub(r"ids = .*", f"ids = {json.dumps(ids)}", text))
+        if left_out is None:
+            load_task(task)
+        else:
+            assert f"test 'test_plain.py::{left_out}' is not pinned" in message(lambda: load_task(task))
+
+
+@pytest.mark.parametrize(
+    ("files", "expect", "expected"),
+    [
+        ({"a": "1", "a/b": "2"}, {"status": 0}, "files has 'a/b', inside of what is itself a file there"),
+        ({}, {"status": 0, "files": {"a/b/c": "", "a": ""}}, "expect.files has 'a/b/c', inside of what"),
+        ({"a/b": "1", "a/c": "2"}, {"status": 0, "files": {"a": None, "a/b": "1"}}, None),
+    ],
+)
+def test_a_commands_files_can_be_laid_out(files: object, expect: object, expected: str | None) -> None:
+    text = json.dumps({"canary": "x", "commands": [{"argv": ["true"], "files": files, "expect": expect}]}).encode()
+    if expected is None:
+        parse_json(CommandsOracle, text, "c.json")
+    else:
+        assert expected in message(lambda: parse_json(CommandsOracle, text, "c.json"))
 
 
 def test_an_unreadable_file_is_one_line(task: Path) -> None:
@@ -282,7 +338,7 @@ def test_no_suites_are_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        ('tasks = ["adder", "plain-adder"]', "tasks = []", "tasks: tuple should have at least 1 item"),
+        ('tasks = ["adder", "plain-adder"]', "tasks = []", "tasks: should have at least 1 item, got []"),
         ('"plain-adder"]', '"adder"]', "two tasks are named 'adder'"),
         (', "plain-adder"', "", "'plain-adder' is not listed"),
         ('"plain-adder"]', '"plain-adder", "more"]', "more: there is no such task folder"),

@@ -49,8 +49,9 @@ def test_a_lock_says_what_the_suite_is(folder: Path) -> None:
 
 def test_no_lock_is_one_line(folder: Path) -> None:
     (folder / LOCK_FILE).unlink()
-    with pytest.raises(UserError, match=r"suite.lock.json: is missing; run `trialbox suite lock little`"):
+    with pytest.raises(UserError, match=r"suite.lock.json: is missing; run `trialbox suite lock /[^`]*/little`") as no:
         check_lock(load_suite(folder), BASIS)
+    assert str(folder.resolve()) in str(no.value), "a suite of the user's own is named by its folder alone"
 
 
 def test_a_changed_task_needs_a_version(folder: Path) -> None:

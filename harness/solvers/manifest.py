@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
@@ -13,7 +13,7 @@ from harness.digest import digest
 from harness.errors import UserError
 from harness.records import SolverRef, to_value
 from harness.solvers.agent import AgentFields, EnvName
-from harness.suites.parse import FileModel, parse, read_toml
+from harness.suites.parse import FileModel, SchemaOne, parse, read_toml
 from harness.suites.tree import read_tree
 
 BUNDLE = "/opt/solver"
@@ -60,7 +60,7 @@ class Manifest(AgentFields):
     which listens on the unix socket named by ``CONTROL_SOCKET``. ``candidate`` picks among a task's wrong candidates.
     """
 
-    schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
+    schema_version: Annotated[SchemaOne, Field(alias="schema")] = 1
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,47}$")]
     driver: DriverKind
     argv: tuple[str, ...] = ()

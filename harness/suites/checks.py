@@ -6,8 +6,8 @@ Whether the groups fail on ``before/`` and pass with the reference takes contain
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from typing import assert_never
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias, assert_never
 
 from harness.errors import UserError
 from harness.extract import DIFF_WORDS, last_block
@@ -18,6 +18,9 @@ from harness.suites.groups import InTreeGroup, PytestGroup, ReportGroup
 from harness.suites.oracles import CasesOracle, CommandsOracle, HostHeldOracle, OperationsOracle
 from harness.suites.task import Candidate, Task
 from harness.suites.tree import Tree
+
+Classes: TypeAlias = Mapping[str, ast.ClassDef]
+"""The classes of a test file by name."""
 
 MIN_ROWS = 3
 """Calls that a function task is graded by, at least."""
@@ -190,14 +193,38 @@ def _defined(task: Task, group: PytestGroup) -> Iterator[str]:
                 module = ast.parse(entry.data)
             except (SyntaxError, ValueError) as error:
                 raise UserError(str(task.folder / "hidden" / path), f"is not Python: {error}", "correct it") from error
-            yield from (f"{path}::{name}" for name in _tests(module))
+            classes = {node.name: node for node in module.body if isinstance(node, ast.ClassDef)}
+            yield from (f"{path}::{name}" for name in _collected(module.body, classes))
 
 
-def _tests(module: ast.Module) -> Iterator[str]:
-    for node in module.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
-            yield node.name
-        if isinstance(node, ast.ClassDef) and node.name.startswith("Test"):
-            for inner in node.body:
-                if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef) and inner.name.startswith("test"):
-                    yield f"{node.name}::{inner.name}"
+def _collected(body: list[ast.stmt], classes: Classes) -> Iterator[str]:
+    """What pytest collects: functions and classes by their names, and classes of unittest by any name."""
+    for node in body:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() if node.name.startswith("test"):
+                yield node.name
+            case ast.ClassDef() if node.name.startswith("Test") or _is_unittest(node, classes):
+                yield from (f"{node.name}::{name}" for name in _inherited(node, classes))
+            case _:
+                pass
+
+
+def _inherited(node: ast.ClassDef, classes: Classes) -> dict[str, None]:
+    """A class's own tests, and those of its bases in the same file."""
+    found = dict.fromkeys(_collected(node.body, classes))
+    for base, others in _bases(node, classes):
+        if base in others:
+            found |= _inherited(others[base], others)
+    return found
+
+
+def _is_unittest(node: ast.ClassDef, classes: Classes) -> bool:
+    bases = _bases(node, classes)
+    return any(base.endswith("TestCase") or (base in more and _is_unittest(more[base], more)) for base, more in bases)
+
+
+def _bases(node: ast.ClassDef, classes: Classes) -> list[tuple[str, Classes]]:
+    """The last words of a class's bases, each with the classes that it may be: not the class itself, of course."""
+    others = {name: one for name, one in classes.items() if one is not node}
+    words = (base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "") for base in node.bases)
+    return [(word, others) for word in words]

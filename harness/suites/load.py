@@ -185,6 +185,8 @@ def _hidden(folder: Path, spec: TaskSpec) -> Tree:
             )
         return Tree()
     released = {"before", "reference"} if isinstance(spec, RepoTask) and spec.source is not None else set()
+    if isinstance(spec, ProjectTask) and spec.follow_up is None and (folder / FOLLOW_UP).exists():
+        raise UserError(str(folder / FOLLOW_UP), "is there, though task.toml has no [follow_up]", "add or remove one")
     _refuse_strangers(folder, {*spec.parts, spec.prompt.split("/")[0]} - released)
     place = folder / "hidden"
     return Tree() if isinstance(spec, ForeignTask) and not place.exists() else read_tree(place)

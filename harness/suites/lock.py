@@ -7,7 +7,8 @@ version.
 from __future__ import annotations
 
 import json
-from typing import Annotated, Literal
+import shlex
+from typing import Annotated
 
 from pydantic import Field
 
@@ -17,7 +18,7 @@ from harness.files import atomic_write
 from harness.suites.formats.common import Line
 from harness.suites.hashing import GRADER_VERSION, ScoreBasis, image_locks, suite_ref, task_ref
 from harness.suites.models import Version
-from harness.suites.parse import FileModel, parse_json, read_bytes
+from harness.suites.parse import FileModel, SchemaOne, parse_json, read_bytes
 from harness.suites.paths import Name
 from harness.suites.task import Suite
 
@@ -34,7 +35,7 @@ class LockedTask(FileModel):
 class SuiteLock(FileModel):
     """The recorded identity of a suite, and what it was reckoned from."""
 
-    schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
+    schema_version: Annotated[SchemaOne, Field(alias="schema")] = 1
     suite: Name
     version: Version
     hash: Digest
@@ -69,7 +70,8 @@ def check_lock(suite: Suite, basis: ScoreBasis) -> SuiteLock:
     Raises:
         UserError: there is no lock, or it does not say what the suite is; the message names the task.
     """
-    where, remedy = str(suite.folder / LOCK_FILE), f"run `trialbox suite lock {suite.name}` and commit it"
+    where, named = str(suite.folder / LOCK_FILE), shlex.quote(str(suite.folder.resolve()))
+    remedy = f"run `trialbox suite lock {named}` and commit it"
     lock = read_lock(suite)
     if lock is None:
         raise UserError(where, "is missing", remedy)

@@ -6,7 +6,7 @@ Everything here is an author's text, checked key by key; what must agree with th
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self, TypeAlias
+from typing import Annotated, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
@@ -17,7 +17,7 @@ from harness.suites.formats.joule import JouleTask
 from harness.suites.formats.parity import ParityTask
 from harness.suites.formats.patch import PatchTask
 from harness.suites.formats.repo import RepoTask
-from harness.suites.parse import FileModel
+from harness.suites.parse import FileModel, SchemaOne
 from harness.suites.paths import Name
 
 Version = Annotated[str, Field(pattern=r"^(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)$")]
@@ -33,7 +33,7 @@ AnyTask = Annotated[TaskSpec, Field(discriminator="format")]
 class SuiteSpec(FileModel):
     """``suite.toml``: the suite's name, version and tasks, in the order they run."""
 
-    schema_version: Annotated[Literal[1], Field(alias="schema")]
+    schema_version: Annotated[SchemaOne, Field(alias="schema")]
     name: Name
     version: Version
     description: Line

@@ -132,6 +132,11 @@ class CommandExpectation(FileModel):
     stdout: Text | None = None
     files: dict[RelativePath, Text | None] = Field(default_factory=dict)
 
+    @property
+    def texts(self) -> set[str]:
+        """The files that must be there."""
+        return {path for path, text in self.files.items() if text is not None}
+
 
 class Command(FileModel):
     """One program run in a fresh folder that holds ``files`` and nothing else."""
@@ -145,7 +150,16 @@ class Command(FileModel):
     def _runnable(self) -> Self:
         if any("\0" in word for word in self.argv) or not self.argv[0]:
             raise ValueError("argv holds an empty program name or a NUL byte")
+        for label, paths in (("files", self.files), ("expect.files", self.expect.texts)):
+            if inside := next((path for path in paths if any(folder in paths for folder in _folders(path))), None):
+                raise ValueError(f"{label} has {inside!r}, inside of what is itself a file there")
         return self
+
+
+def _folders(path: str) -> list[str]:
+    """``a`` and ``a/b`` for ``a/b/c``."""
+    parts = path.split("/")
+    return ["/".join(parts[:depth]) for depth in range(1, len(parts))]
 
 
 class CommandsOracle(FileModel):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import datetime
 import json
 import stat
 import tomllib
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from harness import digest
@@ -19,6 +20,17 @@ from harness.suites import schema
 T = TypeVar("T")
 
 MAX_FILE_BYTES = 16 * 1024 * 1024
+
+
+def _one_itself(value: Any) -> Any:
+    """Neither true nor 1.0, which equal 1 in Python and would be taken for it."""
+    if type(value) is not int or value != 1:
+        raise ValueError(f"should be 1, got {_shown(value)}")
+    return value
+
+
+SchemaOne = Annotated[Literal[1], BeforeValidator(_one_itself)]
+"""The ``schema`` of an author's file."""
 
 
 class FileModel(BaseModel):
@@ -55,8 +67,11 @@ def read_toml(path: Path) -> dict[str, Any]:
     Raises:
         UserError: the file can't be read or isn't TOML.
     """
+    data = read_bytes(path)
+    if data.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise UserError(str(path), "begins with a byte order mark", "save it as UTF-8 without one")
     try:
-        return tomllib.loads(read_bytes(path).decode())
+        return tomllib.loads(data.decode())
     except (ValueError, RecursionError) as error:  # a number of thousands of digits is a plain ValueError
         raise UserError(str(path), f"is not TOML: {_one_line(str(error))}", "correct it there") from error
 
@@ -128,6 +143,9 @@ def _problem(error: ErrorDetails) -> str:
         return f"should be one of {error['ctx']['expected_tags']}, got {error['ctx']['tag']!r}"
     if error["type"] == "value_error":
         return message
+    if error["type"] == "too_short":
+        least = error["ctx"]["min_length"]
+        return f"should have at least {least} item{'' if least == 1 else 's'}, got {_shown(error['input'])}"
     message = message[:1].lower() + message[1:]
     return f"{message}, got {_shown(error['input'])}"
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from harness.gateway.records import Bucket
-from harness.suites.parse import FileModel
+from harness.suites.parse import FileModel, SchemaOne
 from harness.suites.paths import RelativePath
 
 ALWAYS = "always"
@@ -207,7 +207,7 @@ class Aside(FileModel):
 class Script(FileModel):
     """A script file."""
 
-    schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
+    schema_version: Annotated[SchemaOne, Field(alias="schema")] = 1
     dialect: Dialect = Dialect.TOOLS
     model: ModelName | None = None
     """The model that answers claim to be from; by default the one asked for."""

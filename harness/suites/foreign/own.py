@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
@@ -21,7 +21,7 @@ from harness.errors import UserError
 from harness.records import Limits
 from harness.suites.foreign.draft import Note, TaskFolder, under
 from harness.suites.formats.foreign import Dialect
-from harness.suites.parse import FileModel, parse, read_bytes, read_toml
+from harness.suites.parse import FileModel, SchemaOne, parse, read_bytes, read_toml
 from harness.suites.paths import Name, RelativePath
 from harness.suites.tree import REGULAR, Entry, Tree, read_tree
 
@@ -35,7 +35,7 @@ WORKSPACE, HIDDEN, REST = "environment/workspace", "tests/hidden", "solution/tri
 class OwnTask(FileModel):
     """``[metadata.trialbox]``."""
 
-    schema_version: Annotated[Literal[1], Field(alias="schema")]
+    schema_version: Annotated[SchemaOne, Field(alias="schema")]
     suite: Name
     suite_version: str
     task: Name

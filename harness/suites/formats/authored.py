@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -27,7 +27,7 @@ from harness.suites.groups import (
     OperationsGroup,
     PytestGroup,
 )
-from harness.suites.parse import FileModel
+from harness.suites.parse import FileModel, SchemaOne
 from harness.suites.paths import Name, RelativePath
 
 FOLLOW_UP = "follow_up"
@@ -105,7 +105,7 @@ class AuthoredTask(FileModel):
     needs: ClassVar[tuple[GroupKind, ...]] = (GroupKind.BEHAVIOUR, GroupKind.REGRESSION)
     parts: ClassVar[frozenset[str]] = frozenset({"task.toml", "before", "reference", "hidden", "wrong"})
 
-    schema_version: Annotated[Literal[1], Field(alias="schema")]
+    schema_version: Annotated[SchemaOne, Field(alias="schema")]
     title: Line
     """For authors and reports; never shown to a solver, in no hash."""
     prompt: RelativePath = "issue.md"

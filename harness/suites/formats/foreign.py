@@ -21,7 +21,7 @@ from harness.suites.formats.common import (
     refuse_repeats,
 )
 from harness.suites.groups import ExitStatusGroup, GroupKind, InTreeGroup, ReportGroup, RewardGroup
-from harness.suites.parse import FileModel
+from harness.suites.parse import FileModel, SchemaOne
 from harness.suites.paths import Name, RelativePath
 
 ForeignGroupSpec = Annotated[InTreeGroup | ReportGroup | RewardGroup | ExitStatusGroup, Field(discriminator="oracle")]
@@ -102,7 +102,7 @@ class ForeignTask(FileModel):
 
     parts: ClassVar[frozenset[str]] = frozenset({"task.toml", "before", "reference", "hidden", "wrong"})
 
-    schema_version: Annotated[Literal[1], Field(alias="schema")]
+    schema_version: Annotated[SchemaOne, Field(alias="schema")]
     format: Literal["foreign"]
     title: Line
     """For authors and reports; never shown to a solver, in no hash."""

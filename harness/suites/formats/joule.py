@@ -18,7 +18,7 @@ from harness.suites.formats.common import (
     refuse_repeats,
 )
 from harness.suites.groups import ExitStatusGroup, Group
-from harness.suites.parse import FileModel
+from harness.suites.parse import FileModel, SchemaOne
 from harness.suites.paths import Name, RelativePath
 
 
@@ -28,7 +28,7 @@ class JouleTask(FileModel):
     The other keys are ours and optional; without them the provenance is unknown.
     """
 
-    schema_version: Annotated[Literal[1], Field(alias="schema")] = 1
+    schema_version: Annotated[SchemaOne, Field(alias="schema")] = 1
     format: Literal["joule"] = "joule"
     name: Line
     """Treated as a title: never shown to a solver, in no hash."""
