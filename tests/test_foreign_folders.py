@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tarfile
 from collections.abc import Callable
@@ -84,6 +85,7 @@ def test_all_that_harbor_has_and_we_do_not_is_named(rig: Rig, base: str, tmp_pat
     toml = toml.replace("memory_mb = 700", 'memory = "1G"\nallow_internet = true\ngpus = 1\nshiny = 2') + (
         'mcp_servers = [{name = "x", transport = "sse", url = "http://localhost"}]\n'
         "[environment.healthcheck]\ncommand = 'true'\n[verifier.env]\nTOKEN = '${TOKEN}'\nPLAIN = 'a b'\n"
+        "'A B' = '1'\nA-B = '2'\nNUL = \"\\u0000\"\n"
     )
     folder = harbor_task(tmp_path / "kettle", base, toml)
     report, suite = rig.bring(Kind.HARBOR, folder, tmp_path / "kettles")
@@ -92,7 +94,13 @@ def test_all_that_harbor_has_and_we_do_not_is_named(rig: Rig, base: str, tmp_pat
     assert expected <= set(names)
     assert "unknown_key: environment.shiny is no key of Harbor's schema 1.4" in report.tasks[0].not_carried
     assert suite.tasks[0].limits.memory_mb >= 1024
-    assert b"export PLAIN='a b'" in suite.tasks[0].hidden["verify.sh"].data
+    assert any(one.startswith("created: its files tell no day") for one in report.tasks[0].not_carried)
+    script = suite.tasks[0].hidden["verify.sh"].data
+    assert b"export PLAIN='a b'" in script
+    for name in ("A B", "A-B", "NUL"):
+        assert name.encode() not in script
+        told = f"verifier_env: {name!r} is not set: no shell can export such a name or value"
+        assert told in report.tasks[0].not_carried
 
 
 def test_a_reward_below_one_or_none_at_all_is_no_pass(rig: Rig, base: str, tmp_path: Path) -> None:
@@ -192,6 +200,19 @@ def test_a_vulcan_bench_task(rig: Rig, project: Project, tmp_path: Path, packed:
         Tree([Entry("kettle/__init__.py", REGULAR, KETTLE.replace("99", "100").replace('"kettle"', '"pot"').encode())])
     )
     assert rig.score(task, breaker, tmp_path) == 0
+
+
+def test_tests_of_one_name_are_told_apart(rig: Rig, project: Project, tmp_path: Path) -> None:
+    folder = vulcan_task(tmp_path / "kettle", project)
+    told = json.loads((folder / "metadata.json").read_text())
+    told["tests"]["fail_to_pass"] = [
+        {"name": name, "cmd": "true"} for name in ("a", "a", "a-2", "A", "x" * 60, "x" * 60)
+    ]
+    write(folder, {"metadata.json": json.dumps(told)})
+    _, suite = rig.bring(Kind.VULCAN_BENCH, folder, tmp_path / "kettles")
+    names = [group.name for group in suite.tasks[0].groups]
+    assert names[:4] == ["must-a", "must-a-2", "must-a-2-2", "must-a-3"]
+    assert len(set(names)) == len(names) == 7
 
 
 def test_a_pinned_image_that_is_gone_is_named(

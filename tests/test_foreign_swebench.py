@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import importlib
 import json
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from tests.foreign_rig import (
     FIXED,
     ID,
     PASS,
+    TODAY,
     Project,
     Rig,
     changed,
@@ -123,6 +125,25 @@ def test_gold_gives_one_and_nothing_gives_zero(
     assert task.before["kettle/__init__.py"].data != FIXED.encode()
     assert "hidden" not in {path.split("/")[0] for path in task.before}
     assert rig.scores(task, tmp_path) == (Fraction(1), Fraction(0))
+
+
+@pytest.mark.parametrize(
+    ("told", "day"),
+    [
+        ("2024-05-01T10:00:00Z", datetime.date(2024, 5, 1)),
+        (1714521600000, datetime.date(2024, 5, 1)),
+        (1714521600, datetime.date(2024, 5, 1)),
+        ("2024-02-30", None),
+        ("soon", None),
+        (True, None),
+        (-1, None),
+        (None, None),
+    ],
+)
+def test_a_day_that_is_not_told_is_said_to_be_the_imports(rig: Rig, told: object, day: datetime.date | None) -> None:
+    found, notes = rig.context().day(told)
+    assert found == (day or TODAY)
+    assert [note.name for note in notes] == ([] if day else ["created"])
 
 
 def test_pro_brings_its_scripts_and_its_requirements(rig: Rig, project: Project, tmp_path: Path) -> None:

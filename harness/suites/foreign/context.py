@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from harness.errors import UserError
 from harness.oracles.policy import examine
@@ -53,6 +54,16 @@ class Context:
                 return found, (note,)
         missing = f"{names[0]} is named by tag alone and not in this engine; " if names else "it names none; "
         return self._named(DEFAULT), (Note("image", f"{missing}it runs in our image {DEFAULT!r}"),)
+
+    def day(self, told: Any = None) -> tuple[datetime.date, tuple[Note, ...]]:
+        """When the task was made, by what its files tell of it; else today, which is then said."""
+        date = _date(told)
+        if date is not None:
+            return date, ()
+        what = "its files tell no day" if told is None else f"{str(told)[:40]!r} is no day"
+        return self.today, (
+            Note("created", f"{what}, so the day of the import stands there: correct provenance.created"),
+        )
 
     def _named(self, name: str) -> Environment:
         found = self._known.get(name)
@@ -103,6 +114,26 @@ class Context:
             ) from refused
         except Refused as refused:
             raise UserError(where, f"makes no acceptable tree: {refused.reason.value}", refused.detail) from refused
+
+
+def _date(value: Any) -> datetime.date | None:
+    match value:
+        case datetime.datetime():
+            return value.date()
+        case datetime.date():
+            return value
+        case str():
+            try:
+                return datetime.date.fromisoformat(value[:10])
+            except ValueError:
+                return None
+        case bool():
+            return None
+        case int():  # SWE-bench-Live writes milliseconds
+            seconds = value / 1000 if value > 10**11 else value
+            return datetime.datetime.fromtimestamp(seconds, datetime.UTC).date() if 0 < seconds < 10**11 else None
+        case _:
+            return None
 
 
 def reference_notes(before: Tree, reference: Tree | None) -> tuple[Note, ...]:

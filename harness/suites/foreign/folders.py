@@ -110,6 +110,7 @@ def make_folder(task: FolderTask, around: Surroundings, context: Context) -> Tas
     """The task as one of ours; its solution is run once, sealed, to have the known-good tree."""
     exports = [f"export {name}={shlex.quote(value)}" for name, value in task.env.items()]
     verify = "\n".join([*exports, f"cd {shlex.quote(around.workspace)}", f"exec bash /tests/{task.script}", ""])
+    created, day_notes = context.day()
     fixed, lost = _solved(task, around, context) if task.solve else (None, ())
     texts = [entry.data.decode("utf-8", "replace") for path, entry in task.tests.items() if path.endswith(".sh")]
     shared = Note(
@@ -128,9 +129,9 @@ def make_folder(task: FolderTask, around: Surroundings, context: Context) -> Tas
         image=around.environment.name,
         pinned=around.environment.pinned,
         workspace=around.workspace,
-        created=context.today,
+        created=created,
         limits=task.limits,
-        notes=(*around.notes, *task.notes, shared, *lost, *script_notes("\n".join(texts)),
+        notes=(*around.notes, *day_notes, *task.notes, shared, *lost, *script_notes("\n".join(texts)),
                *reference_notes(around.before, fixed)),
     ).folder()  # fmt: skip
 

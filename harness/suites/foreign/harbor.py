@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -148,7 +149,7 @@ def import_harbor(folder: Path, context: Context) -> TaskFolder:
         solution=read_tree(solve.parent) if solve.is_file() else Tree(),
         solve="solve.sh" if solve.is_file() else "",
         source=RewardSource.FILE,
-        env={name: value for name, value in spec.verifier.env.items() if "${" not in value},
+        env={name: value for name, value in spec.verifier.env.items() if "${" not in value and _settable(name, value)},
         limits=_limits(spec, str(where)),
         notes=tuple(_notes(spec, folder)),
     )
@@ -157,12 +158,19 @@ def import_harbor(folder: Path, context: Context) -> TaskFolder:
     return make_folder(task, around, context)
 
 
+def _settable(name: str, value: str) -> bool:
+    """Whether a shell can export it."""
+    return re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None and "\0" not in value
+
+
 def prompt_of(path: Path) -> str:
     """The text of a prompt.
 
     Raises:
         UserError: it is missing, empty or not UTF-8.
     """
+    if not os.path.lexists(path):
+        raise UserError(str(path), "is missing", "expected what the solver is to do")
     try:
         text = read_bytes(path).decode()
     except UnicodeDecodeError as error:
@@ -220,6 +228,9 @@ def _notes(spec: HarborTask, folder: Path) -> Iterator[Note]:
     yield from _named_notes(spec)
     if any("${" in value for value in verifier.env.values()):
         yield Note("verifier_env", "variables taken from Harbor's own environment are not set")
+    for name, value in verifier.env.items():
+        if not _settable(name, value):
+            yield Note("verifier_env", f"{name[:40]!r} is not set: no shell can export such a name or value")
     if (folder / "environment" / "docker-compose.yaml").is_file():
         yield Note("services", "docker-compose.yaml is not carried: there is one container")
     for place, part in (("", spec), ("agent.", spec.agent), ("verifier.", verifier), ("environment.", environment)):

@@ -7,10 +7,8 @@ pytest's; otherwise the benchmark's command prints a report that the host reads.
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from harness.errors import UserError
 from harness.suites.edits import difference
@@ -56,6 +54,7 @@ def import_instance(row: Row, source: Path, context: Context) -> TaskFolder:
     laid, gone = difference(before, tested)
     laid = laid.overlay(assets_of(row))
     fixed = context.patched(before, instance.patch, f"{where}: patch") if instance.patch.strip() else None
+    created, day_notes = context.day(instance.created_at)
     plan = commands(instance, source, where, tested, environment.python)
     return Draft(
         dialect=dialect_of(instance),
@@ -75,10 +74,10 @@ def import_instance(row: Row, source: Path, context: Context) -> TaskFolder:
         image=environment.name,
         pinned=environment.pinned,
         workspace=workspace,
-        created=_date(instance.created_at) or context.today,
+        created=created,
         project=instance.repo,
         fix=None,
-        notes=(*image_notes, *tree_notes, *_notes(instance), *plan.notes, *reference_notes(before, fixed)),
+        notes=(*image_notes, *tree_notes, *day_notes, *_notes(instance), *plan.notes, *reference_notes(before, fixed)),
     ).folder()
 
 
@@ -107,21 +106,3 @@ def _notes(instance: Instance) -> Iterator[Note]:
         yield Note("image_assets", "files that a patch can't hold are fetched by the benchmark; here nothing is")
     if not instance.passing:
         yield Note("regression", "PASS_TO_PASS is empty, so nothing gates F")
-
-
-def _date(value: Any) -> datetime.date | None:
-    match value:
-        case datetime.datetime():
-            return value.date()
-        case datetime.date():
-            return value
-        case str():
-            try:
-                return datetime.date.fromisoformat(value[:10])
-            except ValueError:
-                return None
-        case int():  # SWE-bench-Live writes milliseconds
-            seconds = value / 1000 if value > 10**11 else value
-            return datetime.datetime.fromtimestamp(seconds, datetime.UTC).date() if 0 < seconds < 10**11 else None
-        case _:
-            return None

@@ -6,6 +6,7 @@ import io
 import tarfile
 import zlib
 from collections.abc import Iterator
+from itertools import chain, count
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -85,6 +86,7 @@ def import_vulcan(folder: Path, context: Context) -> TaskFolder:
     ]
     commands = "\n".join(test.cmd for test in (*spec.tests.fail_to_pass, *spec.tests.pass_to_pass))
     upstream = spec.upstream or {}
+    created, day_notes = context.day()
     return Draft(
         dialect=Dialect.VULCAN_BENCH,
         origin=spec.id or folder.name,
@@ -96,19 +98,22 @@ def import_vulcan(folder: Path, context: Context) -> TaskFolder:
         image=environment.name,
         pinned=environment.pinned,
         workspace="/workspace",
-        created=context.today,
+        created=created,
         project=str(upstream.get("url") or spec.source or "unknown"),
         fix=str(upstream["fix_commit"])[:400] if upstream.get("fix_commit") else None,
-        notes=(*image_notes, *_notes(spec), *script_notes(commands), *reference_notes(before, fixed)),
+        notes=(*image_notes, *day_notes, *_notes(spec), *script_notes(commands), *reference_notes(before, fixed)),
     ).folder()
 
 
 def _unique(tests: tuple[Test, ...], prefix: str) -> Iterator[tuple[str, Test]]:
-    seen: dict[str, int] = {}
+    """Each test under a name of its own; a number parts those whose names come to the same."""
+    seen: set[str] = set()
     for test in tests:
         name = task_id(prefix + test.name)
-        seen[name] = seen.get(name, 0) + 1
-        yield (name if seen[name] == 1 else f"{name[:42]}-{seen[name]}"), test
+        numbered = (f"{name[:42].rstrip('-')}-{number}" for number in count(2))
+        unique = next(one for one in chain([name], numbered) if one not in seen)
+        seen.add(unique)
+        yield unique, test
 
 
 def _before(folder: Path) -> Tree:
