@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,6 @@ from harness.engine.images import BuiltImage
 from tests.attacks.elsewhere import CATALOGUE, NO_PROBE
 from tests.attacks.page import PAGE, make_page
 from tests.attacks.pair import Row, Stage, all_rows
-from tests.attacks.planted import PLANTS, planted, script
 from tests.attacks.run import needs_engine, run_row
 from tests.attacks.workshop import Workshop, make_workshop
 
@@ -59,40 +56,3 @@ def test_an_attack_ends_in_its_verdict_and_its_control_is_not_flagged(row: Row, 
     workshop = request.getfixturevalue("workshop") if needs_engine(row) else None
     result = run_row(row, workshop)
     assert result.wrong == (), result
-
-
-def test_the_planted_payloads_do_run_where_git_is_asked(tmp_path: Path) -> None:
-    """The proof that the next test can fail: in a repository of our own, on this machine, each leaves its mark."""
-    marks = tmp_path / "marks"
-    marks.mkdir()
-    for number, names in enumerate(
-        (("hooks", "fsmonitor"), ("clean", "process"), ("textconv", "command"), ("external",))
-    ):
-        repo = tmp_path / str(number)
-        repo.mkdir()
-        _git(
-            repo,
-            "git init -q; echo x | tee README.md > a.py; git add -A; git -c user.name=a -c user.email=a@b commit -qm x",
-        )
-        _git(repo, script(marks, *names))
-        _git(repo, "echo more >> README.md; git status; git add -A; git diff --ext-diff HEAD")
-    ran = {one.name.removeprefix("ran-") for one in marks.iterdir()}
-    assert {"hooks", "fsmonitor", "clean", "process", "textconv", "external", "command"} <= ran
-
-
-def _git(repo: Path, commands: str) -> None:
-    environ = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "HOME": str(repo)}
-    subprocess.run(["sh", "-c", commands], cwd=repo, env=environ, capture_output=True, check=False, timeout=60)
-
-
-@pytest.mark.engine
-def test_no_git_configuration_leaves_a_trace_on_the_host(workshop: Workshop) -> None:
-    facts = _planted(workshop, *PLANTS)
-    assert "solved" in facts
-    assert "host: no trace" in facts
-    assert not any(fact.startswith("host: ran") for fact in facts)
-
-
-def _planted(workshop: Workshop, *names: str) -> list[str]:
-    found: Iterator[str] = iter(planted(*names).work(workshop))
-    return list(found)

@@ -1,58 +1,90 @@
-"""Payloads in a repository's own git store, each of which leaves a mark on whatever machine runs git there."""
+"""Payloads in a repository's own git store, each of which has its effect on whatever machine runs git there.
+
+A payload is planted by shell, at the top of a repository with one commit, by a solver in its container. Its effect is a
+mark (an empty file ``ran-NAME`` in a folder of the host), or that git shows what isn't so. ``{folder}`` is the host's
+folder, which is not there in the container; in it lies ``store``, an ordinary repository of the host (``HOST``).
+"""
 
 from __future__ import annotations
 
 import secrets
-import textwrap
-from collections.abc import Iterator, Mapping
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from harness.outcomes import Rejection
 from tests.attacks.pair import Engine
 from tests.attacks.workshop import Workshop
 
-PLANTS: Mapping[str, str] = {
-    "fsmonitor": "git config core.fsmonitor '{mark} fsmonitor; false'",
-    "hooks": """
-        for hook in post-index-change pre-commit post-commit post-checkout reference-transaction pre-auto-gc; do
-            printf '#!/bin/sh\\n{mark} hooks\\n' > .git/hooks/$hook; chmod 755 .git/hooks/$hook
-        done
-        git config core.hooksPath .git/hooks
-    """,
-    "clean": "git config filter.c.clean '{mark} clean; cat'; echo '*.py filter=c' >> .gitattributes",
-    "smudge": "git config filter.s.smudge '{mark} smudge; cat'; echo '*.md filter=s' >> .gitattributes",
-    "process": "git config filter.p.process '{mark} process; false'; echo '*.txt filter=p' >> .gitattributes",
-    "textconv": "git config diff.t.textconv '{mark} textconv; cat'; echo '*.md diff=t' >> .gitattributes",
-    "external": "git config diff.external '{mark} external; true'",
-    "command": "git config diff.d.command '{mark} command; true'; echo '*.cfg diff=d' >> .gitattributes",
-    "pager": "git config core.pager '{mark} pager; cat'; git config pager.diff '{mark} pager; cat'",
-    "editor": "git config core.editor '{mark} editor; true'; git config core.sshCommand '{mark} editor; false'",
-    "alias": "git config alias.st '!{mark} alias'; git config include.path '{folder}/absent'",
-    "alternates": "mkdir -p .git/objects/info; echo '{folder}/objects' > .git/objects/info/alternates",
-    "replace": """
-        printf '# replaced\\n' >> README.md; git add -A
-        made=$(git write-tree); new=$(git commit-tree $made -m other </dev/null); git replace HEAD $new
-    """,
+
+@dataclass(frozen=True)
+class Payload:
+    """One thing planted; ``command`` is ordinary use of git, by which it works; ``shows`` is what git then says."""
+
+    name: str
+    plant: str
+    command: str
+    shows: str = ""
+
+
+@dataclass(frozen=True)
+class Planting:
+    """Payloads that bear one another, in one tree; ``rejected`` is what becomes of such a tree."""
+
+    name: str
+    payloads: Sequence[Payload]
+    rejected: Rejection | None = None
+
+
+HOST = """
+git init -q -b main store; cd store; git config user.email h@host.test; git config user.name h
+echo 'a packed text of the host' > packed; git add .; git commit -qm first; git branch of-the-host; git gc -q
+echo 'a text of the host' > text; git add .; git commit -qm 'a commit of the host'
+"""
+_TOOLS = """
+program() {
+    printf '#!/bin/sh\\ntouch "{folder}/ran-%s" 2> /dev/null || :\\n%s\\n' "$1" "$2" > "${3:-.git}/$1"
+    chmod 755 "${3:-.git}/$1"
 }
-"""Shell by name; ``{mark}`` is a program that leaves a mark of the name behind it, in ``{folder}``."""
+changed() { mkdir -p x; echo one > "x/$1"; git add "x/$1"; git commit -qm "$1"; echo two > "x/$1"; }
+repository() {
+    git init -q --template= "$1"; mkdir -p "$1/.git/info" "$1/.git/hooks" "$1/.git/objects/pack"
+    git -C "$1" config user.email a@example.test; git -C "$1" config user.name a
+}
+repository .; git add -A; git commit -qm work
+"""
+"""``program NAME [THEN [FOLDER]]`` makes a program that leaves its mark; ``changed FILE`` a file with a difference."""
 
 
-def script(folder: Path, *names: str) -> str:
-    """Plant these in the repository here; marks would lie in *folder*, as ``ran-NAME``."""
-    mark = f"f() {{ touch {folder}/ran-$1; }}; f"
-    setup = "git config user.email a@example.test; git config user.name a; echo x > new.txt; echo '[a]' > new.cfg\n"
-    planted = "\n".join(textwrap.dedent(PLANTS[name]) for name in names)
-    return setup + planted.replace("{mark}", mark).replace("{folder}", str(folder))
+def script(planting: Planting, folder: Path) -> str:
+    """Shell that plants all of it in the repository here, for a host with its marks in *folder*."""
+    lines = (_TOOLS, *(payload.plant for payload in planting.payloads))
+    return "\n".join(lines).replace("{folder}", str(folder))
 
 
-def planted(*names: str) -> Engine:
-    """An attempt that plants these, whose payload would leave its mark on the host."""
+def host(folder: Path) -> None:
+    """Make the host's folder, where a mark can be left by anybody."""
+    folder.mkdir()
+    folder.chmod(0o777)
+    subprocess.run(["sh", "-c", HOST], cwd=folder, capture_output=True, check=True, timeout=60)
+
+
+def marks(folder: Path) -> list[str]:
+    """The names of the payloads that had their effect."""
+    return sorted(one.name.removeprefix("ran-") for one in folder.glob("ran-*"))
+
+
+def planted(*plantings: Planting) -> Engine:
+    """Attempts that plant these, one each, whose payloads would leave their marks on the host."""
 
     def work(workshop: Workshop) -> Iterator[str]:
-        folder = workshop.folder / f"marks-{secrets.token_hex(8)}"
-        folder.mkdir()
-        folder.chmod(0o777)
-        yield from workshop.facts(workshop.solve(f"fix\n{script(folder, *names)}\ntrue"))
-        ran = sorted(one.name for one in folder.iterdir())
-        yield f"host: {', '.join(ran)}" if ran else "host: no trace"
+        left: list[str] = []
+        for planting in plantings:
+            folder = workshop.folder / f"marks-{secrets.token_hex(8)}"
+            host(folder)
+            yield from workshop.facts(workshop.solve(f"fix\n{script(planting, folder)}\ntrue"))
+            left += marks(folder)
+        yield f"host: {', '.join(left)}" if left else "host: no trace"
 
     return Engine(work)

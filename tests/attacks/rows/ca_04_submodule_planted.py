@@ -1,28 +1,14 @@
-"""A repository in a folder that is a submodule by git's index, with filters and hooks of its own."""
+"""A repository in a folder that is a submodule by git's index: its own settings, a store elsewhere, an update command."""
 
-from collections.abc import Iterator
-
-from tests.attacks.pair import Engine, Pair, Solve, Stage
-from tests.attacks.planted import script
-from tests.attacks.workshop import Workshop
-
-
-def _work(workshop: Workshop) -> Iterator[str]:
-    folder = workshop.folder / "marks-submodule"
-    folder.mkdir(exist_ok=True)
-    inner = script(folder, "fsmonitor", "hooks", "clean")
-    record = workshop.solve(
-        f"fix; git init -q sub; cd sub\n{inner}\ngit add -A; git commit -qm x; cd ..; git add sub\n"
-    )
-    yield from workshop.facts(record)
-    ran = sorted(one.name for one in folder.iterdir())
-    yield f"host: {', '.join(ran)}" if ran else "host: no trace"
-
+from tests.attacks.git_stores import SUBMODULES
+from tests.attacks.pair import Pair, Solve, Stage
+from tests.attacks.planted import planted
 
 PAIR = Pair(
     stage=Stage.CAPTURE,
-    attack=Engine(_work),
+    attack=planted(*SUBMODULES),
     verdict=("rejected: nested_repository", "host: no trace"),
+    never=("failed", "solved"),
     honest="puts sources of another project into a folder",
     control=Solve("fix; mkdir sub; echo 'x = 1' > sub/other.py; git add sub"),
 )

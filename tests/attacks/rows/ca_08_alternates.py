@@ -1,12 +1,14 @@
-"""A store that borrows objects from a folder of the host, and one that replaces the base."""
+"""A store that borrows from the host: alternates, links for objects, packs and refs, a common store, a work tree."""
 
+from tests.attacks.git_stores import ELSEWHERE
 from tests.attacks.pair import Pair, Solve, Stage
 from tests.attacks.planted import planted
 
 PAIR = Pair(
     stage=Stage.CAPTURE,
-    attack=planted("alternates", "replace"),
+    attack=planted(*ELSEWHERE),
     verdict=("solved", "host: no trace"),
+    never=("failed", "rejected"),
     honest="packs its repository",
     control=Solve("fix; git add -A; git commit -qm x; git gc -q"),
 )
