@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
 import rfc8785
@@ -69,9 +69,9 @@ def loads(data: bytes | str) -> Any:
     """Parse JSON strictly: duplicate keys, NaN and Infinity are errors (RFC 8785 does not protect the parser).
 
     Raises:
-        ValueError: not JSON, or JSON with a duplicate key or a non-finite number.
+        ValueError: not JSON, JSON with a duplicate key or a non-finite number, or one of endless depth.
     """
-    return json.loads(data, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+    return _parsed(data)
 
 
 def loads_exact(data: bytes | str) -> Any:
@@ -80,7 +80,14 @@ def loads_exact(data: bytes | str) -> Any:
     Raises:
         ValueError: as in loads(), or an integer beyond 2^53-1.
     """
-    return json.loads(data, object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_int=_exact)
+    return _parsed(data, parse_int=_exact)
+
+
+def _parsed(data: bytes | str, parse_int: Callable[[str], int] | None = None) -> Any:
+    try:
+        return json.loads(data, object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_int=parse_int)
+    except RecursionError:
+        raise ValueError("nests too deep") from None
 
 
 def _exact(text: str) -> int:

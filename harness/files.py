@@ -33,6 +33,9 @@ def atomic_write(path: Path, data: bytes, *, mode: int = 0o644) -> None:
         raise storage_error(path, error) from error
 
 
+_ELSEWHERE = "name a writable place; TRIALBOX_HOME names the state folder, XDG_CACHE_HOME the caches' place"
+
+
 def storage_error(path: Path, error: OSError) -> StorageError:
     """One line for a failed write: what failed and what to do about it."""
     where = str(path)
@@ -41,6 +44,5 @@ def storage_error(path: Path, error: OSError) -> StorageError:
             where, "the disk is full", f"free some space (`trialbox gc` may help) or use a larger disk, and {GO_ON}"
         )
     if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
-        return StorageError(where, "the state folder can't be written", "point TRIALBOX_HOME at a writable folder")
-    problem = error.strerror or str(error)
-    return StorageError(where, problem, "it can't be used so; TRIALBOX_HOME names the state folder")
+        return StorageError(where, "can't be written", _ELSEWHERE)
+    return StorageError(where, f"can't be made or written here: {error.strerror or error}", _ELSEWHERE)

@@ -72,8 +72,17 @@ def from_json(kind: type[R], data: bytes, where: str = "record") -> R:
     try:
         return kind.model_validate(_digest.loads(data))
     except (ValueError, ValidationError) as error:
-        first = str(error).splitlines()[0]
-        raise VerifyError(where, f"is not a {kind.__name__}: {first}", "restore it from a copy or run again") from error
+        said = f"is not a {kind.__name__}: {_first(error)}"
+        raise VerifyError(where, said, "restore it from a copy or run again") from error
+
+
+def _first(error: ValueError) -> str:
+    """The first fault in one line, with the place of the field."""
+    if not isinstance(error, ValidationError):
+        return str(error).splitlines()[0]
+    fault = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(map(str, fault["loc"]))[:200]
+    return " ".join(f"{place}: {fault['msg']}".split())
 
 
 class BlobRef(Record):

@@ -88,8 +88,11 @@ def read_index(data: bytes, where: str) -> Index:
     Raises:
         VerifyError: it is none, or was changed.
     """
-    index = from_json(Index, data, where)
     remedy = "put back a copy: what was published stays"
+    try:
+        index = from_json(Index, data, where)
+    except VerifyError as error:
+        raise VerifyError(where, f"is damaged: {error.problem}", remedy) from error
     if index.to_bytes() != data:
         raise VerifyError(where, "is not in canonical form", remedy)
     head = GENESIS

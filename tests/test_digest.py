@@ -10,7 +10,7 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.digest import MAX_SAFE_INTEGER, canonical, loads
+from harness.digest import MAX_SAFE_INTEGER, canonical, loads, loads_exact
 
 _VALUES = st.recursive(
     st.none()
@@ -53,3 +53,9 @@ def test_a_float_is_refused_wherever_it_is(value: object) -> None:
 def test_what_has_no_canonical_form_is_refused(value: object) -> None:
     with pytest.raises(rfc8785.CanonicalizationError):
         canonical(value)
+
+
+def test_endless_depth_is_no_json_like_any_other_that_is_none() -> None:
+    for read in (loads, loads_exact):
+        with pytest.raises(ValueError, match="nests too deep"):
+            read(b"[" * 100_000)

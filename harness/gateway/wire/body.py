@@ -80,8 +80,6 @@ def load(body: bytes) -> dict[str, Any]:
         raise BodyError(f"is over {MAX_REQUEST >> 20} MiB")
     try:
         value = digest.loads(bounded_text(body))
-    except RecursionError as error:
-        raise BodyError("nests too deep") from error
     except ValueError as error:
         raise BodyError(f"is not plain JSON: {text(str(error))}") from error
     if not isinstance(value, dict):
