@@ -30,7 +30,7 @@ def _install(session: nox.Session, lock: str) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Run the smoke suite with the scripted solvers; arguments after `--` reach `trialbox run`."""
+    """Run the smoke suite with the scripted solvers; arguments after `--` reach `trialbox run smoke`."""
     _install(session, "run")
     session.run("trialbox", "run", "smoke", *(session.posargs or ["--solver", "reference,noop,wrong"]))
 

@@ -86,15 +86,17 @@ class Command:
         self.name = name
         self.about = (run.__doc__ or "").strip()
 
-        def call(path: str, words: list[str]) -> ExitCode:
+        def read(path: str, words: list[str]) -> Taken:
             about = "\n".join(line.strip() for line in self.about.splitlines())
             parser = Parser(path, about)
             declare(parser)
             flag = "print one JSON object on stdout and nothing else"
             parser.add_argument("--json", dest="as_json", action="store_true", help=flag)
-            return run(parser.fill(options(), words))
+            return parser.fill(options(), words)
 
-        self.call = call
+        self.read: Callable[[str, list[str]], Options] = read
+        """What words mean to it; nothing is run."""
+        self.call = lambda path, words: run(read(path, words))
 
 
 class Group:
