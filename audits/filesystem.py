@@ -17,6 +17,9 @@ from audits.verdict import Notebook, short
 from harness.records import Coverage
 
 _ABSENT = {"ENOENT", "ENOTDIR"}
+_NOBODY = {"family 0", "family 16"}
+"""Addresses of ``connect`` that lead nowhere: none, by which a socket is taken apart from its peer (resolvers do), and
+netlink, by which a process asks the kernel for its own interfaces."""
 
 
 def audit_filesystem(
@@ -52,7 +55,7 @@ def audit_filesystem(
                 continue
             found = _sought(path, workspaces)
             if found is not None:
-                _note(book, found, _had(found), path, line)
+                _note(book, found, _had(found, path), path, line)
             elif project is not None and paths.copy_of(path, project, workspaces):
                 _note(book, Kind.INSTALLED_COPY, Fact.FLAG, path, line)
         else:
@@ -92,7 +95,7 @@ def _call(
 ) -> None:
     if call == "connect":
         host = bare_host(target)
-        if target.startswith(("/", "@", "unix")) or is_local(host):
+        if target in _NOBODY or target.startswith(("/", "@", "unix")) or is_local(host):
             return
         what = host_kind(host)
         port = target.rpartition(":")[2]
@@ -114,14 +117,17 @@ def _call(
 
 
 def _sought(path: str, workspaces: tuple[str, ...]) -> Kind | None:
-    """What a path would be looked up for. Notes of earlier attempts there are none: every HOME is fresh."""
-    found = paths.kind_of(path, workspaces)
+    """What a path would be looked up for. What lies where all was empty at first is the attempt's own, and notes of
+    earlier attempts there are none: every HOME is fresh."""
+    found = None if paths.in_tree(path, paths.SCRATCH) else paths.kind_of(path, workspaces)
     return None if found is Kind.STALE_STATE else found
 
 
-def _had(kind: Kind) -> Fact:
-    """How far an open that succeeded got. A process's own files hold no answer: nothing secret is in any of them."""
-    return Fact.ACCESS if kind in {Kind.HIDDEN_PATH, Kind.GOLD_PATH} else Fact.EMPTY
+def _had(kind: Kind, path: str) -> Fact:
+    """How far an open that succeeded got. A process's own files hold no answer: nothing secret is in any of them; nor
+    does the folder itself, which whoever lists all of the root opens."""
+    content = kind in {Kind.HIDDEN_PATH, Kind.GOLD_PATH} and not paths.is_place(path)
+    return Fact.ACCESS if content else Fact.EMPTY
 
 
 def _note(book: Notebook, kind: Kind, fact: Fact, path: str, line: Mapping[str, object]) -> None:

@@ -174,6 +174,13 @@ def test_a_solver_that_opens_as_fast_as_it_can_loses_no_path(engine, images, own
         assert not lost, f"{len(lost)} of 3900 in {took:.2f} s"
 
 
+def test_a_file_of_a_process_that_has_ended_is_no_loss(engine, images, owner, tmp_path):
+    """The kernel can't open it anew for the tracer. Any ``df`` reads its own mounts and ends."""
+    with watched(engine, images, owner, tmp_path) as seen:
+        seen.run("for n in $(seq 50); do for f in mountinfo mounts environ; do head -c 1 /proc/self/$f; done; done")
+    assert seen.records[FILESYSTEM].coverage is Coverage.FULL, seen.records[FILESYSTEM].reason
+
+
 def test_a_lease_holds_the_tracer_up_for_nobody(engine, images, owner, tmp_path):
     """The kernel opens a file anew for the tracer, which a lease of the solver's could keep waiting for 45 seconds."""
     with watched(engine, images, owner, tmp_path) as seen:

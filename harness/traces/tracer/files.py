@@ -44,7 +44,8 @@ _BATCH = 128
 MAX_WAITING = 500_000
 """Events, about 100 bytes of the kernel's memory each."""
 _TICK_S = 0.002
-_GONE = frozenset({errno.ESRCH, errno.ENOENT})
+_GONE = frozenset({errno.ESRCH, errno.ENOENT, errno.EINVAL})
+"""What the kernel says of a process's own files once it has ended; the last of its mounts, which every ``df`` reads."""
 _DELETED = b" (deleted)"
 
 
