@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from harness.state import State
 
 
 def test_a_place_that_holds_no_files_is_named_with_what_can_be_chosen() -> None:
-    for write in (lambda: atomic_write(Path("/proc/x"), b""), State(Path("/proc/x")).prepare):
+    for write in (partial(atomic_write, Path("/proc/x"), b""), State(Path("/proc/x")).prepare):
         with pytest.raises(StorageError) as caught:
             write()
         assert str(caught.value).startswith("/proc/x: can't be made or written here: ")

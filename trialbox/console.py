@@ -6,6 +6,8 @@ import sys
 
 from rich import box
 from rich.console import Console
+from rich.measure import Measurement
+from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -20,6 +22,7 @@ class _Console(Console):
         raise BrokenPipeError
 
 
+_WIDEST = 10_000
 _WIDE = 200
 """Columns when stdout is no terminal: tables are not folded in a file."""
 
@@ -49,4 +52,21 @@ def show_table(table: Table, console: Console | None = None) -> None:
         drawn.add_column(_text(column), overflow="fold")
     for row in table.rows:
         drawn.add_row(*(_text(cell) for cell in row))
-    console.print(drawn)
+    if _width(drawn, console) <= console.width:
+        console.print(drawn)
+    else:
+        _show_rows(table, console)
+
+
+def _width(drawn: RichTable, console: Console) -> int:
+    """How many columns a table takes where nothing is folded."""
+    return Measurement.get(console, console.options.update(width=_WIDEST), drawn).maximum
+
+
+def _show_rows(table: Table, console: Console) -> None:
+    """Each row as a paragraph, broken between words: columns of a few letters each are not read by anybody."""
+    console.print(_text(f"{table.title} (a wider terminal shows a table)"))
+    for row in table.rows:
+        pairs = (f"{column} {cell}" for column, cell in zip(table.columns[1:], row[1:], strict=True) if cell)
+        console.print(Padding(_text(f"{row[0]}: {'; '.join(pairs)}"), (0, 0, 0, 1)))
+    console.print()

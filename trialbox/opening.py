@@ -49,7 +49,7 @@ def opened(state: State, progress: Progress, *, alone: bool = False) -> Iterator
         _open_many()  # not before: a daemon that we start hands its limits on to the containers
         left = reap(engine, state.owner)
         if left:
-            progress.note(f"removed {left} containers and volumes that a killed run had left")
+            progress.note(f"removed containers and volumes that a killed run had left: {left}")
         yield engine
 
 

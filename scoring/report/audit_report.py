@@ -16,6 +16,7 @@ from audits.records import (
     attack,
     standing,
 )
+from harness.counted import counted
 from harness.records import BlobRef, Coverage
 from harness.untrusted import clean_text
 from scoring.audited import make_audited
@@ -30,7 +31,7 @@ def run_report(audit: RunAudit, name: str, digest: str, stamped: str | None) -> 
     """The report of ``trialbox audit`` on a run or card."""
     audited = make_audited(audit, BlobRef(digest=digest, size=0, media_type="application/json"))
     return Report(
-        head=(f"{name}: {len(audit.attempts)} attempts, rules {audit.rules}",),
+        head=(f"{name}: {counted(len(audit.attempts), 'attempt')}, rules {audit.rules}",),
         tables=(
             boards(audited),
             _attempts(audit.attempts),

@@ -57,10 +57,11 @@ def notes(card: Card) -> list[str]:
     for name, one in rows:
         reasons = dict.fromkeys(at.pass_at.reason for at in one.at if at.pass_at.reason)
         said += [f"{name}: pass@k unavailable ({reason})" for reason in reasons]
-    if card.core.comparisons:
+    if many := len(card.core.comparisons):
+        together = f", and hold for all {many} of them together (Holm, of that test)" if many > 1 else ""
         said.append(
-            f"verdicts are by the paired difference over tasks, and hold for all {len(card.core.comparisons)} of them "
-            "together (Holm, of that test); detectable is the difference that such a comparison finds in 80% of runs"
+            f"verdicts are by the paired difference over tasks{together}; detectable is the difference that such a "
+            "comparison finds in 80% of runs"
         )
     return said
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from harness.counted import counted
 from harness.errors import VerifyError
 from harness.untrusted import clean_text
 from scoring.aggregate import Aggregate
@@ -86,11 +87,11 @@ def _cells(card: Card, task: str | None) -> list[tuple[CoreCell, MeasuredCell]]:
 
 def _head(card: Card) -> tuple[str, ...]:
     plan, run = card.core.plan, card.stamp.run
-    tasks = f"{len(plan.tasks)} tasks" + (" (partial: tasks of the suite were left out)" if plan.partial else "")
+    tasks = counted(len(plan.tasks), "task") + (" (partial: tasks of the suite were left out)" if plan.partial else "")
     modes = ", ".join(mode.value for mode in run.execution_modes) or NONE
     groups = f", in groups of {plan.best_of.rollouts}" if plan.best_of else ""
     lines = [
-        f"{plan.suite.name} {plan.suite.version}, {tasks}, {plan.attempts} attempt(s) each{groups}",
+        f"{plan.suite.name} {plan.suite.version}, {tasks}, {counted(plan.attempts, 'attempt')} each{groups}",
         f"mode {plan.mode.value}, provider {clean_text(plan.provider)}, execution {modes},"
         f" audit: {card.stamp.audit.status.value}",
         f"plan {plan.id} (known runs of it: {run.runs_known})",
@@ -194,7 +195,7 @@ def _notes(card: Card) -> list[str]:
     notes += models.notes(card)
     notes += audits.notes(card)
     notes += [
-        f"{one.groups} groups graded by {one.oracle.value}, trust {one.trust.value}: {one.meaning}"
+        f"{counted(one.groups, 'group')} graded by {one.oracle.value}, trust {one.trust.value}: {one.meaning}"
         for one in card.stamp.oracles
     ]
     engine = card.stamp.engine
@@ -204,4 +205,5 @@ def _notes(card: Card) -> list[str]:
             f"{clean_text(engine.runtime)} {clean_text(engine.runtime_version)}: upstream versions this old have"
             f" {known}; {engine.advisories[-1].note}"
         )
-    return [*notes, *card.stamp.limits]
+    solved = ", ".join(f"{clean_text(name)} {row.solved}/{row.counted}" for name, row in _rows(card))
+    return [*notes, *card.stamp.limits, f"in short, solved: {solved}"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from harness.counted import counted
 from harness.errors import ExitCode
 from trialbox.arguments import Command, Options
 from trialbox.guard import line, say
@@ -19,11 +20,12 @@ def gc(options: Options) -> ExitCode:
         say(vars(freed))
         return ExitCode.DONE
     line(
-        f"{freed.blobs} blobs, {freed.files} half-written files and {freed.cached} cached results: {freed.bytes} bytes"
+        f"{counted(freed.blobs, 'blob')}, {counted(freed.files, 'half-written file')} and"
+        f" {counted(freed.cached, 'cached result')}: {counted(freed.bytes, 'byte')}"
     )
-    line(f"{freed.images} superseded files of the image cache: {freed.image_bytes} bytes")
-    engine = "no engine answers" if freed.engine_objects is None else f"{freed.engine_objects} containers and volumes"
-    line(f"left by killed runs: {engine}")
+    line(f"{counted(freed.images, 'superseded file')} of the image cache: {counted(freed.image_bytes, 'byte')}")
+    engine = "no engine answers" if freed.engine_objects is None else freed.engine_objects
+    line(f"containers and volumes left by killed runs: {engine}")
     for problem in freed.kept:
         line(f"kept: {problem}")
     return ExitCode.DONE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from harness.counted import counted
 from harness.errors import ExitCode, UserError
 from trialbox.arguments import Command, Options, Parser, whole
 from trialbox.guard import line, say
@@ -229,7 +230,7 @@ def _list(request: Request, as_json: bool) -> ExitCode:
     if as_json:
         say({"suite": selection.suite.name, "tasks": tasks, "solvers": solvers, "attempts": cells})
         return ExitCode.DONE
-    line(f"{selection.suite.name} {selection.suite.version}: {cells} attempts by {', '.join(solvers)}")
+    line(f"{selection.suite.name} {selection.suite.version}: {counted(cells, 'attempt')} by {', '.join(solvers)}")
     for one in tasks:
         line(f"  {one['id']}: {one['title']} ({', '.join(one['groups'])})")
     return ExitCode.DONE

@@ -21,6 +21,7 @@ def declare(parser: Parser) -> None:
 
 def list_suites(options: Options) -> ExitCode:
     """List the suites."""
+    from harness.counted import counted
     from harness.suites.load import find_suites, read_suite_file
     from trialbox import places
 
@@ -31,8 +32,8 @@ def list_suites(options: Options) -> ExitCode:
     ]
     if options.as_json:
         say({"suites": rows})
-    for row in [] if options.as_json else rows:
-        line(f"{row['name']} {row['version']}  {row['tasks']} tasks  {row['description']}")
+    for one in [] if options.as_json else suites:
+        line(f"{one.name} {one.version}  {counted(len(one.tasks), 'task')}  {one.description}")
     return ExitCode.DONE
 
 

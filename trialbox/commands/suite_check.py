@@ -107,6 +107,7 @@ def _told(error: TrialboxError) -> dict[str, str]:
 
 
 def _show(checked: Checked) -> None:
+    from harness.counted import counted
     from trialbox import console
 
     for suite in checked.suites:
@@ -124,7 +125,8 @@ def _show(checked: Checked) -> None:
     kept = sum(one.remembered for one in tasks)
     admitted = sum(one.admission.admitted for one in tasks)
     line(
-        f"{admitted} of {len(tasks)} tasks admitted, {kept} of them as checked before; {_minutes(checked.wall_us)} min"
+        f"{admitted} of {counted(len(tasks), 'task')} admitted, {kept} of them as checked before;"
+        f" {_minutes(checked.wall_us)} min"
     )
     line(f"record {checked.record}")
 

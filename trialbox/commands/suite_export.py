@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from harness.counted import counted
 from harness.errors import ExitCode, UserError
 from trialbox.arguments import Command, Options, Parser, did_you_mean
 from trialbox.guard import line, say
@@ -51,7 +52,7 @@ def export(options: ExportOptions) -> ExitCode:
     if options.as_json:
         say({"folder": str(output), "files": list(done.files), "not_carried": dict(done.not_carried)})
         return ExitCode.DONE
-    line(f"{len(done.files)} in {output}")
+    line(f"{counted(len(done.files), 'file')} in {output}")
     for name, lost in done.not_carried.items():
         for one in lost:
             line(f"  {name}: not carried: {one}")

@@ -81,9 +81,10 @@ def _kind(name: str) -> Kind:
 
 
 def _show(done: Report) -> None:
+    from harness.counted import counted
     from scoring.wording import TRUST
 
-    line(f"{done.suite}: {len(done.tasks)} tasks in {done.folder}")
+    line(f"{done.suite}: {counted(len(done.tasks), 'task')} in {done.folder}")
     for task in done.tasks:
         line(f"  {task.id} ({task.dialect}), trust {task.trust.value}: {TRUST[task.trust]}")
         for lost in task.not_carried:

@@ -24,6 +24,7 @@ def lock(options: LockOptions) -> ExitCode:
     Refused if a hash changed and the version did not, if a retired id came back, or if a task was added without raising
     the minor version.
     """
+    from harness.counted import counted
     from harness.suites.load import load_suite
     from harness.suites.lock import LOCK_FILE, lock_suite
     from trialbox import places
@@ -36,7 +37,7 @@ def lock(options: LockOptions) -> ExitCode:
         say({"name": made.suite, "version": made.version, "hash": made.hash, "tasks": len(made.tasks)})
     else:
         line(f"{made.suite} {made.version} {made.hash}")
-        line(f"{len(made.tasks)} tasks in {loaded.folder / LOCK_FILE}")
+        line(f"{counted(len(made.tasks), 'task')} in {loaded.folder / LOCK_FILE}")
     return ExitCode.DONE
 
 
