@@ -7,7 +7,6 @@ than a model if any of it was public, or the upstream fix was merged, on or befo
 from __future__ import annotations
 
 import datetime
-import re
 import tomllib
 from collections.abc import Sequence
 from functools import lru_cache
@@ -18,6 +17,7 @@ from pydantic import TypeAdapter
 
 from audits.basis import TaskBasis
 from audits.records import Citation, Relation, Training
+from harness.model_names import names_model
 from harness.records import Record
 
 UNKNOWN = "unknown"
@@ -44,8 +44,7 @@ def table() -> tuple[Cutoff, ...]:
 
 def find(model: str, rows: Sequence[Cutoff] | None = None) -> Cutoff | None:
     """The row of a model, by the longest id that its name is or goes on from: with a date, a provider, a version."""
-    name = re.sub(r"^.*/", "", model.lower())
-    fitting = [one for one in (table() if rows is None else rows) if _is(name, one.model)]
+    fitting = [one for one in (table() if rows is None else rows) if names_model(model, one.model)]
     return max(fitting, key=lambda one: len(one.model), default=None)
 
 
@@ -86,8 +85,3 @@ def _relation(row: Cutoff, first: str | None, merged: str | None) -> Relation:
     if first is None:
         return Relation.DATES_UNKNOWN
     return Relation.POST_CUTOFF if row.kind == "training" else Relation.CUTOFF_UNKNOWN
-
-
-def _is(name: str, model: str) -> bool:
-    rest = name.removeprefix(model)
-    return name.startswith(model) and re.fullmatch(r"|[-@:](?:\d{6,8}|latest|v\d.*|\d{4}-\d\d-\d\d)", rest) is not None

@@ -245,7 +245,14 @@ def test_a_checklist_is_held_against_prompt_groups_and_candidates(entries, said)
 def attempts(a: str, b: str, minutes: int = 1) -> list[ReferenceAttempt]:
     """Reference attempts by a letter each: s solved, f failed."""
     return [
-        ReferenceAttempt(role=role, model=f"m-{role}", harness="h 1", solved=one == "s", wall_us=minutes * 60_000_000)
+        ReferenceAttempt(
+            role=role,
+            model=f"m-{role}",
+            harness="h 1",
+            provider="p",
+            solved=one == "s",
+            wall_us=minutes * 60_000_000,
+        )
         for role, text in ((Role.A, a), (Role.B, b))
         for one in text
     ]

@@ -18,13 +18,14 @@ from harness.evidence import AttemptRecord
 from harness.ledger import Ledger
 from harness.preflight import preflight
 from harness.progress import Progress
-from harness.records import ExecutionMode, SuiteRef, TaskRef, from_json, to_json
+from harness.records import Coverage, ExecutionMode, RunMode, SuiteRef, TaskRef, from_json, to_json
+from harness.references import WEB
 from harness.state import State
 from harness.store import LocalStore, Store
 from harness.suites.admission import clock
 from harness.suites.admission.bench import Bench
 from harness.suites.admission.check import Subject, check_task, rules
-from harness.suites.admission.frontier import DEFAULT_MODELS, ReferenceAttempt, frontier, reference_attempts
+from harness.suites.admission.frontier import DEFAULTS, ReferenceAttempt, References, frontier, reference_attempt
 from harness.suites.admission.records import Admission, CheckRecord
 from harness.suites.admission.remembered import Remembered
 from harness.suites.admission.workers import Workers
@@ -33,6 +34,7 @@ from harness.suites.load import find_suites, load_suite
 from harness.suites.lock import check_lock, read_lock
 from harness.suites.parity_sweep import images_for
 from harness.suites.task import Suite, Task
+from harness.traffic import read_trace
 from trialbox import places
 from trialbox.opening import images_of, opened, prepared, score_basis
 from trialbox.request import suite_folder
@@ -52,6 +54,8 @@ class CheckRequest:
     fresh: bool = False
     """Whether results kept from earlier checks are left aside."""
     concurrency: int | None = None
+    references: References = field(default_factory=lambda: DEFAULTS)
+    """Whose recorded attempts say whether a task is hard."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +180,7 @@ class _Checker:
     def __init__(self, request: CheckRequest, bench: Bench, ledger: Ledger, progress: Progress) -> None:
         self._request, self._bench, self._progress = request, bench, progress
         self._remembered = Remembered(ledger, bench.tools.store, bench.tools.images)
-        self._attempts = recorded_attempts(ledger, bench.tools.store)
+        self._attempts = recorded_attempts(ledger, bench.tools.store, request.references)
 
     def suite(self, suite: Suite, tasks: Sequence[Task], basis: ScoreBasis) -> SuiteResult:
         """Check some tasks of a suite, and its lock."""
@@ -202,7 +206,7 @@ class _Checker:
         return SuiteResult(suite, ref, _lock_problem(suite, basis), tuple(results), unfinished)
 
     def _task(self, suite: Suite, task: Task, ref: TaskRef) -> TaskResult:
-        hard = frontier(self._attempts.get(ref.score_hash, ()))
+        hard = frontier(self._attempts.get(ref.score_hash, ()), self._request.references)
         subject = Subject(task, ref, suite, hard)
         known = None if self._request.fresh else self._remembered.get(subject)
         if known is not None:
@@ -240,20 +244,29 @@ def _lock_problem(suite: Suite, basis: ScoreBasis) -> str:
     return ""
 
 
-def recorded_attempts(ledger: Ledger, store: Store) -> dict[str, list[ReferenceAttempt]]:
-    """The attempts of reference solvers in a ledger, oldest first, by the task's score hash.
+def recorded_attempts(
+    ledger: Ledger, store: Store, references: References = DEFAULTS
+) -> dict[str, list[ReferenceAttempt]]:
+    """The attempts of reference solvers in a ledger's real runs, the oldest run first, by the task's score hash.
+
+    A dry run's are not among them: a script plays its models.
 
     Raises:
-        VerifyError: a record of one can't be read.
+        VerifyError: a record or a trace of one can't be read.
     """
     by_task: dict[str, list[ReferenceAttempt]] = {}
     for run in ledger.runs():
-        solvers = {one.name: one for one in run.plan.solvers if one.model in DEFAULT_MODELS.values()}
-        tried = [one.record for one in ledger.tries(run.id) if one.record and one.cell.solver in solvers]
-        for blob in tried:
-            record = from_json(AttemptRecord, store.get(blob.digest))
-            made = reference_attempts([(solvers[record.cell.solver], record)])
-            by_task.setdefault(record.task.score_hash, []).extend(made)
+        meant = [one for one in run.plan.solvers if any(role.plays(one) for role in references.values())]
+        solvers = {one.name: one for one in meant if run.plan.mode is RunMode.REAL}
+        for one in ledger.tries(run.id) if solvers else ():
+            if one.record is None or one.cell.solver not in solvers:
+                continue
+            record = from_json(AttemptRecord, store.get(one.record.digest))
+            whole = [trace for trace in record.traces if trace.channel == WEB and trace.coverage is Coverage.FULL]
+            lines = [line for trace in whole if trace.lines for line in read_trace(store, trace.lines)]
+            made = reference_attempt(references, solvers[one.cell.solver], record, lines)
+            if made is not None:
+                by_task.setdefault(record.task.score_hash, []).append(made)
     return by_task
 
 

@@ -24,6 +24,8 @@ class CheckOptions(Options):
     fresh: bool
     concurrency: int | None
     mutants: bool
+    reference_a: str | None
+    reference_b: str | None
 
 
 def declare(parser: Parser) -> None:
@@ -35,6 +37,9 @@ def declare(parser: Parser) -> None:
     add("--keep-going", action="store_true", help="leave tasks out that are malformed, or at which the engine fails")
     add("--fresh", action="store_true", help="check again what was admitted before under the same hashes and images")
     add("--concurrency", metavar="N", type=whole, help="gradings at once (default: one for each core, at most 8)")
+    for role, usual in (("a", "codex:model=gpt-5.6-sol"), ("b", "claude-code:model=claude-opus-5")):
+        whose = f"reference solver {role}, whose recorded attempts say whether a task is hard (default: {usual})"
+        add(f"--reference-{role}", metavar="HARNESS:model=ID", help=whose)
     add("--mutants", action="store_true", help="show the mutants that would be graded, and grade nothing")
 
 
@@ -61,6 +66,7 @@ def check(options: CheckOptions) -> ExitCode:
 
 
 def _request(options: CheckOptions) -> CheckRequest:
+    from harness.suites.admission.frontier import references_of
     from trialbox.checking import CheckRequest
 
     if options.every == bool(options.suite):
@@ -73,6 +79,7 @@ def _request(options: CheckOptions) -> CheckRequest:
         keep_going=options.keep_going,
         fresh=options.fresh,
         concurrency=options.concurrency,
+        references=references_of(options.reference_a, options.reference_b),
     )
 
 
