@@ -128,6 +128,7 @@ def test_a_card_shows_both_denominators_intervals_verdicts_and_frontiers(made: t
     solved = next(row for (title, name), row in rows.items() if title == "solvers" and name == "a1")
     rate = made[0].core.aggregates["a1"]
     assert solved[1] == f"{rate.solved}/17" and solved[3].endswith(" of 18")
+    assert report.notes[-1].endswith(f"a1 {rate.solved}/17 (18 planned)"), "in short, above the card's id"
     assert " (0." in solved[2] and " to 0." in solved[2]
     titles = " ".join(table.title for table in report.tables)
     for words in ("pass@k", "solvers against each other", "frontiers", "cost of all tries"):

@@ -53,7 +53,7 @@ def read_bytes(path: Path) -> bytes:
             raise UserError(str(path), "is not a regular file", "put a file there")
         data = path.read_bytes()
     except FileNotFoundError:
-        raise UserError(str(path), "is missing", "create it; docs/suites.md says what it holds") from None
+        raise UserError(str(path), "is missing", "correct the path or create it; docs/ says what it holds") from None
     except OSError as error:
         raise UserError(str(path), f"can't be read: {error.strerror}", "check its kind and permissions") from error
     if len(data) > MAX_FILE_BYTES:

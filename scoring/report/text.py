@@ -110,6 +110,12 @@ def _head(card: Card) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def _solved(row: Aggregate) -> str:
+    """What was solved of what counts, and of how many that is."""
+    planned = "" if row.counted == row.planned else f" ({row.planned} planned)"
+    return f"{row.solved}/{row.counted}{planned}"
+
+
 def _scores(card: Card) -> Table:
     rows = [
         (
@@ -205,5 +211,5 @@ def _notes(card: Card) -> list[str]:
             f"{clean_text(engine.runtime)} {clean_text(engine.runtime_version)}: upstream versions this old have"
             f" {known}; {engine.advisories[-1].note}"
         )
-    solved = ", ".join(f"{clean_text(name)} {row.solved}/{row.counted}" for name, row in _rows(card))
+    solved = ", ".join(f"{clean_text(name)} {_solved(row)}" for name, row in _rows(card))
     return [*notes, *card.stamp.limits, f"in short, solved: {solved}"]
