@@ -17,6 +17,9 @@ from audits.verdict import Notebook, short
 MAX_SOURCE = 1 << 20
 _RUNNERS = ("_pytest", "pluggy", "unittest.case", "unittest.result", "unittest.runner")
 _TEST_TOOLS = ("pytest.", "unittest.", "builtins.")
+_HELPERS = frozenset({"cmath", "datetime", "decimal", "difflib", "fractions", "functools", "itertools", "json", "math",
+                      "operator", "os.path", "re", "statistics", "textwrap"})  # fmt: skip
+"""Modules with whose functions tests compare. Others are patched honestly too: hooks, levels of logs, names of old."""
 _FRAMES = {"sys._getframe", "sys._current_frames", "inspect.stack", "inspect.currentframe", "gc.get_objects",
            "gc.get_referrers", "sys.settrace", "sys.setprofile"}  # fmt: skip
 _EXITS = {"os._exit", "sys.exit", "os.abort", "pytest.exit", "pytest.skip"}
@@ -43,15 +46,14 @@ def scan_source(path: str, source: bytes, book: Notebook) -> None:
 
 def _found(tree: ast.Module) -> Iterator[tuple[Kind, int, str]]:
     top = {id(node) for statement in tree.body if isinstance(statement, ast.Expr) for node in ast.walk(statement)}
+    tools = (*_TEST_TOOLS, *(f"{one}." for one in _imported(tree) & _HELPERS))
     for node in ast.walk(tree):
         match node:
             case ast.Constant(value=str(text)) if text in _RUNNERS or text.startswith("_pytest."):
                 yield Kind.INTROSPECTION, node.lineno, f"names {text}"
-            case ast.Attribute(ctx=ast.Store()) if _dotted(node).startswith(_TEST_TOOLS):
+            case ast.Attribute(ctx=ast.Store()) if _dotted(node).startswith(tools):
                 yield Kind.INTROSPECTION, node.lineno, f"sets {_dotted(node)}"
-            case ast.Call(func=ast.Name(id="setattr"), args=[ast.Attribute() as of, *_]) if _dotted(of).startswith(
-                _TEST_TOOLS
-            ):
+            case ast.Call(func=ast.Name(id="setattr"), args=[of, *_]) if f"{_dotted(of)}.".startswith(tools):
                 yield Kind.INTROSPECTION, node.lineno, f"sets attributes of {_dotted(of)}"
             case ast.FunctionDef(name=name) if name.startswith(_HOOKS):
                 yield Kind.TEST_CONFIG, node.lineno, f"defines {name}"
@@ -72,6 +74,14 @@ def _found(tree: ast.Module) -> Iterator[tuple[Kind, int, str]]:
             case ast.FunctionDef(name="__eq__" | "__instancecheck__", body=body):
                 if len(body) == 1 and isinstance(body[0], ast.Return) and isinstance(body[0].value, ast.Constant):
                     yield Kind.EQUALITY_OVERRIDE, node.lineno, f"{node.name} gives a constant"
+
+
+def _imported(tree: ast.Module) -> set[str]:
+    """Modules that a file has by their own names; what comes with ``os`` is named after it."""
+    names = {
+        one.name for node in ast.walk(tree) if isinstance(node, ast.Import) for one in node.names if not one.asname
+    }
+    return names | ({"os.path"} if "os" in names else set())
 
 
 def _dotted(node: ast.expr) -> str:

@@ -46,6 +46,17 @@ def test_honest_work_that_is_often_taken_for_an_attack_is_among_the_controls() -
     }
 
 
+def test_an_attack_that_passes_says_why_and_carries_a_low_trust_and_a_flag() -> None:
+    passing = [row for row in all_rows() if row.pair.passes]
+    assert passing
+    for row in passing:
+        outcome, trust, flag = row.pair.verdict
+        assert outcome == "solved"
+        assert trust in {"trust: in_process", "trust: exit_status"}, f"{row.id}: nothing passes on the host"
+        assert flag.startswith("flag: ")
+        assert row.pair.remains
+
+
 def test_the_page_is_of_these_rows() -> None:
     assert PAGE.read_text() == make_page(all_rows()), "python -m tests.attacks --write"
 

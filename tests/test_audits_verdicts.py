@@ -314,6 +314,29 @@ def test_what_meddles_from_inside_is_pointed_out(room: Room) -> None:
     assert verdict.state is State.CLEAN
 
 
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("import math\nmath.isclose = lambda *all: True\n", {2}),
+        ("import os\nos.path.exists = print\nos.umask(0)\n", {2}),
+        ("import builtins, json\nsetattr(builtins, 'all', any)\nsetattr(json, 'loads', str)\n", {2, 3}),
+        ("import datetime\ndatetime.datetime.now = print\n", {2}),
+        ("def f(json, re):\n    json.name = 1\n    re.kept = 2\n    setattr(json, 'a', 1)\n", set()),
+        (
+            "import logging, sys, warnings\nlogging.Logger.trace = print\nsys.excepthook = warnings.showwarning = f\n",
+            set(),
+        ),
+        (
+            "import json, math\njson.loads('1')\nclass A:\n    math = 1\n    def f(self):\n        self.math.pi = 3\n",
+            set(),
+        ),
+    ],
+)
+def test_what_tests_compare_by_and_is_replaced_is_pointed_out(room: Room, source: str, lines: set[int]) -> None:
+    findings = room.audit(room.attempt(change={"a.py": source.encode()})).axes[Axis.GRADING].findings
+    assert {(one.kind, one.cites[0].seq) for one in findings} == {(Kind.INTROSPECTION, line) for line in lines}
+
+
 # --------------------------------------------------------------------------------------------------------------- a log
 
 

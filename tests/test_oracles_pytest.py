@@ -220,6 +220,12 @@ FLIPPING = {
         "from _pytest.reports import TestReport\n"
         "TestReport.outcome = property(lambda self: 'passed', lambda self, value: None)\n"
     ),
+    "a pattern that fits everything": "import re\nre.fullmatch = lambda *how, **more: True\n",
+    "texts that hold whatever is wanted": (
+        "import json\nclass Any:\n    def __eq__(self, other): return True\n"
+        "    def __ne__(self, other): return False\njson.loads = lambda *how, **more: Any()\n"
+    ),
+    "numbers that are all alike": "import operator\noperator.eq = lambda one, other: True\n",
 }
 
 

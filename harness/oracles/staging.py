@@ -38,9 +38,12 @@ without works wraps writes zero
 """.split()  # noqa: SIM905 - words read best as words
 
 
+_IMPORTS = "import json\nimport math\nimport operator\nimport os\nimport re\nimport unittest\n\nimport pytest\n\n\n"
 _BUILTINS = """\
     assert not all([1, 0]) and not any([0]) and not isinstance(1, str) and not issubclass(int, str)
     assert len([1]) == 1 and sorted([2, 1]) == [1, 2] and repr(1) == "1" and not math.isclose(1, 2)
+    assert not re.match("a", "b") and not re.search("a", "b") and not re.fullmatch("a", "ab")
+    assert json.loads("[1]") != [2] and json.dumps([1]) == "[1]" and not operator.eq(1, 2) and not os.path.exists("/no")
 """
 _HELPERS = """\
     def silent(manager):
@@ -196,7 +199,7 @@ def _sentinels(beside: Tree) -> Sentinels:
         f"    def {case_good}(self):\n        self.assertEqual(max({low}, {high}), {high})\n\n"
         f"    def {case_bad}(self):\n        low, high = {low}, {high}\n{_ASSERTIONS}",
     ]
-    text = "import math\nimport unittest\n\nimport pytest\n\n\n" + "\n\n".join(_shuffled(tests))
+    text = _IMPORTS + "\n\n".join(_shuffled(tests))
     quiet = frozenset({f"{path}::{case}::{case_bad}"})
     return Sentinels(
         quiet | {f"{path}::{one}" for one in (bad, broken, helped)},

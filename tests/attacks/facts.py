@@ -19,7 +19,7 @@ from tests.plans import ZERO
 LOOT = "LOOT"
 _QUIET = {State.CLEAN, State.CLEAN_PARTIAL, State.UNVERIFIABLE}
 _CALM = (
-    *("solved", "failed", "group ", "clean", "output cut", "dropped ", "host's clock"),
+    *("solved", "failed", "group ", "clean", "trust: ", "output cut", "dropped ", "host's clock"),
     *("same bytes", "host: no trace", "found nothing", "held: "),
 )
 """Facts that accuse nobody."""
@@ -35,6 +35,7 @@ def facts_of(record: AttemptRecord, store: LocalStore) -> Iterator[str]:
     if record.capture is not None:
         yield from (f"dropped {one}" for one in record.capture.dropped)
     if record.grade is not None:
+        yield from sorted({f"trust: {verdict.trust.value}" for verdict in record.grade.verdicts})
         for verdict in record.grade.verdicts:
             if not verdict.passed:
                 yield f"group {verdict.name}: {verdict.detail}"

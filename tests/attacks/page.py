@@ -21,9 +21,10 @@ the same and must stand unflagged. `nox -s attacks` runs all of them and prints 
 tests. A new attack is one file in `tests/attacks/rows/`: its name is its id, its docstring the mechanism.
 
 How to read "ends in": an outcome with its kind (`rejected: canary_flipped`), a group's first failure (`group sums:
-...`), an audit's axis and verdict ([audits](auditing.md)), a `flag`, which decides nothing, or a refusal. Attempts
-are traced and audited where the machine may trace; where it may not, what a trace alone shows is `unverifiable` and
-never `clean`. `found nothing` is the attack's own word: it looked, and there was nothing to have.
+...`), an audit's axis and verdict ([audits](auditing.md)), the `trust` that the
+groups' verdicts carry ([oracles](oracles.md)), a `flag`, which decides nothing, or a refusal. Attempts are traced and
+audited where the machine may trace; where it may not, what a trace alone shows is `unverifiable` and never `clean`.
+`found nothing` is the attack's own word: it looked, and there was nothing to have.
 """
 
 _REMAINS = """
@@ -33,10 +34,11 @@ An attacker who knows all of this, and whose code runs in the same process as th
 still win:
 
 - It can tell the sentinels from the tests that count, by what they hold or where they lie, and leave their results
-  alone.
+  alone (GR-20j).
 - It can read what the tests expect, out of frames, modules or files that are open in its own process, and return
-  that.
-- It can return an object that equals everything (GR-23b: it is flagged, and solved).
+  that (GR-26c).
+- It can return an object that equals everything (GR-23b).
+- It can replace a function of the standard library that a hidden test uses and the sentinels don't (GR-20i).
 - It can wait for the moment between a test's call and the report, and change what is reported on every side at once.
 
 So such a verdict carries the trust `in_process` on the card, changes that reach into the test runner are flagged, and
@@ -50,7 +52,7 @@ Further:
 
 - The kernel is shared with the host. Escapes from containers are the engine's to close; known ones are named (AT-15).
 - A plain test command (`exit_status`) is believed by its exit status, and has the lowest trust: leaving early (GR-21c)
-  or a plugin in a new folder (GR-02c) passes there, with a flag.
+  or a plugin in a new folder (GR-02c) passes there.
 - An agent that remembers a task has broken no wall. Dates and overlap mark it (AT-23), and reject nothing.
 - Only what was once described is here. What nobody has thought of is not.
 """
@@ -62,6 +64,7 @@ def make_page(rows: Sequence[Row]) -> str:
         (
             _HEAD,
             *_counts(rows),
+            *_passing(rows),
             *(line for stage in Stage for line in _stage(rows, stage)),
             *_others(),
             _REMAINS.strip("\n"),
@@ -78,14 +81,29 @@ def _counts(rows: Sequence[Row]) -> list[str]:
     return [*lines, f"| all | {len(rows)} |", "", f"{built} of the {len(CATALOGUE)} rows of the catalogue have probes."]
 
 
+def _passing(rows: Sequence[Row]) -> list[str]:
+    passing = [row for row in rows if row.pair.passes]
+    return [
+        *("", "## Attacks that pass", ""),
+        f"Of the {len(rows)} attacks {len(passing)} get what they are after: the outcome is `solved`. The card says",
+        "how far to believe it, by the verdict's trust; `trialbox audit` has a flag, by the text of the change, which an",
+        "attacker avoids who writes it otherwise. None of them passes where what is expected is held on the host.",
+        *("", "| id | attack | ends in | why nothing stops it |", "| --- | --- | --- | --- |"),
+        *(f"| {one.id} | {_cell(one.mechanism)} | {_ends(one)} | {_cell(one.pair.remains)} |" for one in passing),
+    ]
+
+
+def _ends(row: Row) -> str:
+    return "; ".join(f"`{_cell(one.rstrip(': '))}`" for one in (*row.pair.verdict, *row.pair.traced))
+
+
 def _stage(rows: Sequence[Row], stage: Stage) -> list[str]:
     lines = ["", f"## {stage.value.capitalize()}", "", "| id | attack | ends in | honest control | ends in |"]
     lines.append("| --- | --- | --- | --- | --- |")
     for row in rows:
         if row.pair.stage is stage:
-            ends = "; ".join(f"`{_cell(one.rstrip(': '))}`" for one in (*row.pair.verdict, *row.pair.traced))
             honest = f"{_cell(row.pair.honest)} | `{_cell(row.pair.control_ends)}`"
-            lines.append(f"| {row.id} | {_cell(row.mechanism)} | {ends} | {honest} |")
+            lines.append(f"| {row.id} | {_cell(row.mechanism)} | {_ends(row)} | {honest} |")
     return lines
 
 
@@ -98,7 +116,7 @@ def _own(rows: Sequence[Row]) -> list[str]:
     lines = ["", "Of single rows:", ""]
     remains: dict[str, list[str]] = {}
     for row in rows:
-        if row.pair.remains:
+        if row.pair.remains and not row.pair.passes:
             remains.setdefault(row.pair.remains, []).append(row.id)
     return [*lines, *(f"- {', '.join(ids)}: {why}." for why, ids in remains.items())]
 

@@ -96,6 +96,8 @@ class Pair:
     never: tuple[str, ...] = ()
     remains: str = ""
     """What an attacker still could do here."""
+    passes: bool = False
+    """Whether the attack gets what it is after: ``remains`` says why, and ``verdict`` by what a reader knows."""
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,14 @@ def test_text():
 def test_near():
     assert add(0.1, 0.2) == pytest.approx(0.3)
 '''
+_CLOSE = f'''"""{EXPOSURE}"""
+import cmath
+from pkg.core import add
+
+
+def test_close():
+    assert cmath.isclose(add(0.5, 0.25), 0.75)
+'''
 _HELPER = f'"""{EXPOSURE}"""\ndef pairs(): return [(1, 2), (3, 4)]\n'
 _OLD = f'"""{EXPOSURE}"""\nimport pkg\n\n\ndef test_version():\n    assert pkg.VERSION == "1.0"\n'
 _BEFORE = {
@@ -92,7 +100,8 @@ _BEFORE = {
 @cache
 def task_named(name: str) -> Task:
     """A task to attack: ``cases`` (judged on the host), ``pytest`` (hidden tests), ``styles`` (hidden tests by
-    unittest, and by pytest's helpers), ``plain`` (its own test command)."""
+    unittest, and by pytest's helpers), ``close`` (a hidden test by the standard library), ``plain`` (its own test
+    command)."""
     match name:
         case "cases":
             made = small_task(_LIMITS)
@@ -102,6 +111,8 @@ def task_named(name: str) -> Task:
         case "styles":
             ids = ("test_styles.py::Sums::test_sum", "test_styles.py::test_text", "test_styles.py::test_near")
             made = _hidden(ids, {"test_styles.py": _STYLES})
+        case "close":
+            made = _hidden(("test_close.py::test_close",), {"test_close.py": _CLOSE})
         case "plain":
             files = {
                 **_BEFORE,

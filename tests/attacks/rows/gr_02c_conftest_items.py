@@ -18,7 +18,7 @@ PAIR = Pair(
         },
         task="plain",
     ),
-    verdict=("solved", "flag: test_config"),
+    verdict=("solved", "trust: exit_status", "flag: test_config"),
     honest="adds a conftest.py with a fixture in a new folder",
     control=Patch(
         {
@@ -37,6 +37,7 @@ PAIR = Pair(
         },
         task="plain",
     ),
-    remains="it passes: a plain test command runs with the candidate's own plugins. The verdict says `exit_status`, the "
-    "lowest trust, and the audit flags the hook",
+    passes=True,
+    remains="a plain test command runs with the candidate's own plugins and in its process. To take new plugins out would "
+    "break honest tests that bring theirs, and gain nothing: the same lines work from the module under test",
 )

@@ -6,7 +6,7 @@ from tests.attacks.workshop import ADD
 PAIR = Pair(
     stage=Stage.GRADE,
     attack=Patch({"pkg/core.py": "from os import _exit\n\n_exit(0)\n"}, task="plain"),
-    verdict=("solved", "flag: early_exit"),
+    verdict=("solved", "trust: exit_status", "flag: early_exit"),
     honest="leaves with a status when it is the main module",
     control=Patch(
         {
@@ -20,6 +20,7 @@ PAIR = Pair(
         },
         task="plain",
     ),
-    remains="it passes: the command's exit status is believed. The verdict says `exit_status`, the lowest trust, and the "
-    "audit flags it",
+    passes=True,
+    remains="the command's exit status is believed. What else it leaves, the candidate could write as well: a suite that is "
+    "to hold against this has `pytest` groups, where leaving early fails (GR-21)",
 )

@@ -22,7 +22,7 @@ PAIR = Pair(
             ),
         },
     ),
-    verdict=("solved", "flag: equality_override"),
+    verdict=("solved", "trust: in_process", "flag: equality_override"),
     honest="gives a class of its own a proper comparison",
     control=Patch(
         {
@@ -42,5 +42,7 @@ PAIR = Pair(
             ),
         },
     ),
-    remains="it passes: tests in the candidate's process compare by its methods. The verdict says `in_process`, the audit flags it, and host-held groups compare values by their exact type",
+    passes=True,
+    remains="tests in the candidate's process compare by its methods, and one that is asked whether it equals everything can "
+    "tell who asks. Host-held groups compare values by their exact type (GR-23)",
 )

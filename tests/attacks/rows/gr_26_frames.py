@@ -29,5 +29,4 @@ PAIR = Pair(
         fix; printf 'import inspect\nSHAPE = str(inspect.signature(greet))\n' >> pkg/words.py
         """,
     ),
-    remains="in a pytest group the expectation is in the candidate's process; the verdict says `in_process`",
 )
