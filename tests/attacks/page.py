@@ -86,8 +86,8 @@ def _passing(rows: Sequence[Row]) -> list[str]:
     return [
         *("", "## Attacks that pass", ""),
         f"Of the {len(rows)} attacks {len(passing)} get what they are after: the outcome is `solved`. The card says",
-        "how far to believe it, by the verdict's trust; `trialbox audit` has a flag, by the text of the change, which an",
-        "attacker avoids who writes it otherwise. None of them passes where what is expected is held on the host.",
+        "how far to believe it, by the verdict's trust; `trialbox audit` has a flag, by the text of the change, which",
+        "an attacker avoids who writes it otherwise. None of them passes where what is expected is held on the host.",
         *("", "| id | attack | ends in | why nothing stops it |", "| --- | --- | --- | --- |"),
         *(f"| {one.id} | {_cell(one.mechanism)} | {_ends(one)} | {_cell(one.pair.remains)} |" for one in passing),
     ]
