@@ -15,7 +15,7 @@ from harness.digest import Digest
 from harness.outcomes import Outcome
 from harness.records import BlobRef, Cell, Count, Coverage, Record
 
-RULES = "1"
+RULES = "2"
 """The version of the rules: audits by others may differ."""
 AUDIT_TYPE = "application/vnd.trialbox.audit+json"
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import base64
 import binascii
+import codecs
 import re
 import warnings
 from collections.abc import Iterator
@@ -36,7 +37,10 @@ _FILES = frozenset(
     linecache.getlines runpy.run_path
     """.split()  # noqa: SIM905 - words read best as words
 )
+_NAMES = {"file", "path", "args", "src", "pathname", "filename", "command", "cmd", "address"}
+"""Keywords by which the first argument may be given."""
 _ENVIRONMENT = {"os.environ", "os.environb", "os.getenv", "environ"}
+_BYTES = {"base64", "base_64", "hex", "hex_codec"}
 _URL = re.compile(r"^(?:https?|ftp|git|ssh)://", re.IGNORECASE)
 
 
@@ -113,7 +117,9 @@ def _call(
     found: Snippet,
     nested: int,
 ) -> None:
+    args = args or [one.value for one in node.keywords if one.arg in _NAMES]
     first = _constant(args[0], names) if args else None
+    last = name.rsplit(".", maxsplit=1)[-1]
     text = first.decode("utf-8", "replace") if isinstance(first, bytes) else first
     if name in _SHELLS and text is not None:
         found.shells.append(text)
@@ -123,15 +129,26 @@ def _call(
         elif isinstance(args[0], ast.List | ast.Tuple):
             words = [_constant(one, names) for one in args[0].elts]
             found.argvs.append(tuple(one if isinstance(one, str) else "*" for one in words))
-    elif (
-        name in _FILES or name.rsplit(".", maxsplit=1)[-1] in {"read_text", "read_bytes", "joinpath"}
-    ) and text is not None:
+    elif last in {"HTTPSConnection", "HTTPConnection"} and text is not None:
+        found.urls.append(f"https://{text}/")
+    elif last in {"create_connection", "connect", "connect_ex"} and args and isinstance(args[0], ast.Tuple):
+        host = _constant(args[0].elts[0], names) if args[0].elts else None
+        if isinstance(host, str):
+            found.urls.append(f"https://{host}/")
+    elif name in {"pip.main", "pip._internal.main", "pip._internal.cli.main.main"} and args:
+        words = [_constant(one, names) for one in args[0].elts] if isinstance(args[0], ast.List) else []
+        found.argvs.append(("pip", *(one if isinstance(one, str) else "*" for one in words)))
+    elif last in {"glob", "rglob", "joinpath"} and isinstance(func, ast.Attribute) and name not in _FILES:
+        base = _constant(func.value, names)
+        if isinstance(base, str) and text is not None:
+            found.paths.append(f"{base.rstrip('/')}/{text}")
+    elif (name in _FILES or last in {"read_text", "read_bytes"}) and text is not None:
         mode = (
             _constant(args[1], names)
             if len(args) > 1
             else next((_constant(one.value, names) for one in node.keywords if one.arg == "mode"), None)
         )
-        writes = name.rsplit(".", maxsplit=1)[-1] == "open" and isinstance(mode, str) and bool(set(mode) & set("wax+"))
+        writes = last == "open" and isinstance(mode, str) and bool(set(mode) & set("wax+"))
         (found.written if writes else found.paths).append(text)
     elif name in {"exec", "eval", "compile"} and text is not None:
         found.decoded |= not isinstance(args[0], ast.Constant)
@@ -153,6 +170,8 @@ def _constant(node: ast.expr, names: dict[str, str | bytes], depth: int = 0) -> 
             return value
         case ast.Name(id=name):
             return names.get(name)
+        case ast.Attribute(attr="executable"):
+            return "python3"
         case ast.BinOp(left=left, op=ast.Add() | ast.Div(), right=right):
             one, other = _constant(left, names, depth + 1), _constant(right, names, depth + 1)
             if isinstance(one, str) and isinstance(other, str):
@@ -184,6 +203,9 @@ def _made(func: ast.expr, args: list[ast.expr], names: dict[str, str | bytes], d
             case "b64decode" | "urlsafe_b64decode" | "decodebytes" if first is not None:
                 raw = first.encode() if isinstance(first, str) else first
                 return base64.b64decode(raw.replace(b"-", b"+").replace(b"_", b"/") + b"==")
+            case "decode" if name == "codecs.decode" and first is not None:
+                how = _constant(args[1], names, depth + 1) if len(args) > 1 else "utf-8"
+                return _by_codec(first, how) if isinstance(how, str) else None
             case "fromhex" | "unhexlify" if first is not None:
                 return bytes.fromhex(first if isinstance(first, str) else first.decode())
             case "decode" | "encode" | "strip" if isinstance(func, ast.Attribute):
@@ -201,9 +223,17 @@ def _made(func: ast.expr, args: list[ast.expr], names: dict[str, str | bytes], d
                 return "/".join(one.rstrip("/") if isinstance(one, str) else "*" for one in parts)
             case "chr" if isinstance(args[0], ast.Constant) and isinstance(args[0].value, int):
                 return chr(args[0].value)
-    except (ValueError, binascii.Error, OverflowError, IndexError):
+    except (ValueError, LookupError, binascii.Error, OverflowError):
         return None
     return None
+
+
+def _by_codec(value: str | bytes, how: str) -> str | bytes | None:
+    if how in {"rot13", "rot_13"}:
+        return codecs.decode(value, "rot13") if isinstance(value, str) else None
+    raw = value.encode() if isinstance(value, str) else value
+    made: str | bytes = codecs.decode(raw, how) if how in _BYTES else raw.decode(how, "replace")
+    return made
 
 
 def _dotted(node: ast.expr) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from audits import hosts, paths
 from audits.commands.deed import Aim, Deed, Deeds
-from audits.commands.files import edits, read, seen, written
+from audits.commands.files import edits, operands, read, removes, seen, written
 from audits.commands.git import git
 from audits.commands.network import FETCHERS, LOOKUPS, PYTHON, fetch, fetches, index
 from audits.records import Axis, Kind
@@ -22,7 +22,26 @@ __all__ = ["Aim", "Deed", "Deeds", "deeds_of", "deeds_of_argv", "deeds_of_path",
 _MAX = 2_000
 _UNKNOWN_FOLDER = "/workspace"
 """Where an agent is until it says where: two folders up from there is the root."""
-_READERS = {"ls", "tree", "stat", "test", "[", "find", "du", "file", "readlink", "realpath", "cd", "pushd", "exists"}
+_READERS = {
+    "ls",
+    "tree",
+    "stat",
+    "test",
+    "[",
+    "find",
+    "du",
+    "file",
+    "readlink",
+    "realpath",
+    "cd",
+    "pushd",
+    "exists",
+    "for",
+}
+_NAMED = {"cat", "head", "tail", "less", "more", "cp", "tar", "zip", "base64", "xxd", "strings", "nl", "tac", "od"}
+"""Programs of which a bare word is a file."""
+_REMOVERS = {"rm", "rmdir", "unlink", "shred"}
+_SOCKET = re.compile(r"/dev/(?:tcp|udp)/([^/]+)/")
 _VARIABLES = {"LD_PRELOAD", "PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTHONSTARTUP", "NODE_OPTIONS", "BASH_ENV"}
 
 
@@ -57,10 +76,14 @@ def _of(script: Script) -> Deeds:
     result = Deeds([], script.partial)
     folder = ""
     for number, command in enumerate(script.commands):
-        folder = command.args[0] if command.name in {"cd", "pushd"} and command.args else folder
-        for deed in _command(command, folder, result):
-            if len(result.found) < _MAX:
-                result.found.append(deed)
+        if command.name in {"cd", "pushd"} and command.args:
+            folder = seen(command.args[0], folder)
+        deeds = list(_command(command, folder, result))
+        result.found += [one for one in deeds if not result.own(one)][: max(0, _MAX - len(result.found))]
+        sought = result.found if command.name == "{" else deeds
+        if not any(one.axis is Axis.FILESYSTEM and one.aim is Aim.CONTENT for one in sought):
+            anew = (one.target for one in command.redirects if one.operator in {">", ">|", "&>"})
+            result.made.update(seen(one, folder) for one in anew)
         if command.name in SHELLS and command.piped and command.stdin is None:
             before = script.commands[max(0, number - 3) : number]
             if any(one.name in FETCHERS for one in before):
@@ -79,6 +102,10 @@ def _command(command: Command, folder: str, result: Deeds) -> Iterator[Deed]:
 
 def _plain(command: Command, folder: str, result: Deeds) -> Iterator[Deed]:
     name, args = command.name, command.args
+    for target in (*(one.target for one in command.redirects), *args):
+        socket = _SOCKET.match(target)
+        if socket is not None and not hosts.is_local(hosts.bare_host(socket[1])):
+            yield fetch(hosts.Url("tcp", hosts.bare_host(socket[1]), "/"))
     for redirect in command.redirects:
         if redirect.operator.startswith((">", "&>")) and not redirect.target.isdigit():
             yield from written(seen(redirect.target, folder))
@@ -103,21 +130,40 @@ def _plain(command: Command, folder: str, result: Deeds) -> Iterator[Deed]:
         yield Deed(Axis.FILESYSTEM, Kind.ENV_PROBE, Aim.FLAG, f"{name} {' '.join(args)}".strip())
     yield from index(command)
     yield from edits(command, folder)
+    if name in _REMOVERS:
+        yield from removes(command, folder)
     aim = Aim.LISTING if name in _READERS else Aim.CONTENT
-    if name not in {"echo", "printf", "git", "export", "mkdir", "{", "rm"}:
-        for word in args:
+    if name == "tar" and "-C" in args[:-1]:
+        folder = seen(args[args.index("-C") + 1], folder)
+    if name not in {"echo", "printf", "git", "export", "mkdir", "{", "alias", *_REMOVERS}:
+        for word in operands(command):
             for piece in re.split(r"[=,:]", word) if not word.startswith("/") else (word,):
-                there = piece.startswith(("/", "..")) or (not piece.startswith(("-", "~")) and paths.kind_of(folder))
+                there = not piece.startswith("/") and _there(piece, folder, name)
                 yield from read(seen(piece, folder or _UNKNOWN_FOLDER) if there else piece, aim)
     if PYTHON.match(name):
         for code in _python_code(command):
             _add_snippet(read_python(code), result, 0)
-    elif name in {"node", "perl", "ruby", "php", "lua", "deno"}:
+    elif name in {"node", "perl", "ruby", "php", "lua", "deno", "awk", "gawk", "mawk"}:
         for word in (*args, command.stdin or ""):
             for url in hosts.urls_in(word):
                 yield fetch(url)
+            for text in _CALLS.findall(word)[:20]:
+                yield from _of(parse(text)).found
             for path in re.findall(r"['\"`](/[^'\"`\n]{2,300})['\"`]", word)[:100]:
                 yield from read(path, Aim.CONTENT)
+
+
+_CALLS = re.compile(r"(?:`|\b(?:system|exec|execSync|qx)\s*\(?\s*['\"])([^`'\"\n]+)[`'\"]")
+"""Texts that other languages give to a shell."""
+
+
+def _there(piece: str, folder: str, name: str) -> bool:
+    """Whether a word is a path as seen from a folder."""
+    if piece.startswith(".."):
+        return True
+    if not piece or piece.startswith(("-", "~")) or not folder.startswith("/"):
+        return False
+    return paths.kind_of(folder) is not None or "/" in piece or name in _NAMED or name in _READERS
 
 
 def _python_code(command: Command) -> Iterator[str]:
@@ -128,7 +174,7 @@ def _python_code(command: Command) -> Iterator[str]:
             return
         if not one.startswith("-") or one == "-m":
             break
-    if command.stdin is not None and all(one.startswith("-") for one in args[:1]):
+    if command.stdin is not None and all(one.startswith("-") and one != "-m" for one in args[:1]):
         yield command.stdin
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
+from audits import paths
 from audits.records import Axis, Kind
+
+_BY_NAME = {Kind.GOLD_PATH, Kind.HIDDEN_PATH}
 
 
 class Aim(StrEnum):
@@ -36,3 +39,9 @@ class Deeds:
 
     found: list[Deed]
     partial: str = ""
+    made: set[str] = field(default_factory=set)
+    """Files that it wrote anew, with nothing in them of what it looked for."""
+
+    def own(self, deed: Deed) -> bool:
+        """Whether a deed only reads what was written here before, where anybody may write: no place of hidden files."""
+        return deed.detail in self.made and deed.kind in _BY_NAME and paths.in_tree(deed.detail, paths.SCRATCH)

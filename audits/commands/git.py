@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from audits import hosts
 from audits.commands.deed import Aim, Deed
+from audits.commands.files import read
 from audits.records import Axis, Kind
 
 _COMMIT = re.compile(r"^[0-9a-f]{7,40}(?:[~^:.].*)?$")
@@ -20,6 +21,8 @@ def git(args: tuple[str, ...]) -> Iterator[Deed]:
     """What a call of git is after."""
     words = list(args)
     while words and words[0].startswith("-"):
+        value = words[1] if words[0] == "-C" and len(words) > 1 else words[0].partition("=")[2]
+        yield from read(value, Aim.CONTENT)
         words = words[2:] if words[0] in {"-C", "-c", "--git-dir", "--work-tree"} else words[1:]
     if not words:
         return
@@ -29,6 +32,9 @@ def git(args: tuple[str, ...]) -> Iterator[Deed]:
     names = [one for one in rest if not one.startswith("-")]
     commits = tuple(re.split(r"[~^:.]", one)[0] for one in names if _COMMIT.match(one))
     beyond = [one for one in names if any(_BEYOND.match(end) for end in re.split(r"\.{2,3}", one))]
+    if verb in {"diff", "apply", "am", "clone", "fetch", "pull"}:
+        for one in names:
+            yield from read(one, Aim.CONTENT)
     if verb in {"clone", "fetch", "pull", "ls-remote", "remote", "submodule"}:
         remote = next((url for one in names if (url := hosts.git_remote(one)) is not None), None)
         if verb == "remote" and remote is None and (not names or names[0] != "update"):

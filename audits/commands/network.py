@@ -33,6 +33,8 @@ _INDEXES = {
     pnpm install add view dlx
     yarn add install info
     npx
+    bunx
+    uvx
     bun add install
     cargo install add search fetch update info
     gem install fetch search specification

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from posixpath import basename
 from typing import TYPE_CHECKING
 
-from audits.shell.command import Command, Redirect, Script, hidden_in, unwrapped
+from audits.shell.command import SHELLS, Command, Redirect, Script, fed, hidden_in, roots, run_from, unwrapped
 from audits.shell.printed import ansi, printed
 
 if TYPE_CHECKING:
@@ -19,6 +20,13 @@ MAX_COMMANDS = 20_000
 _MAX_DEPTH = 120
 _MAX_NESTED = 8
 _MAX_LINES = 5_000
+_MAX_PARSED = 4 << 20
+"""Bytes of a script and all scripts within it: one that is short may run another very often."""
+_MAX_FILES = 200
+_MAX_TURNS = 8
+_NO_WORDS = {"file_descriptor", "ERROR"}
+"""Of a redirection; what is an error is the second half of ``<>``."""
+_SOURCES = {*SHELLS, "source", "."}
 _UNKNOWN = "*"
 
 
@@ -38,12 +46,16 @@ class Reader:
         self._via = via
         self._nested = nested
         self._known: dict[str, str] = {}
+        self._listed: tuple[str, ...] = ()
+        self._turning = False
 
     def read(self, text: str) -> None:
         """Take the commands of a script."""
         raw = text.encode("utf-8", "replace")
+        self._script.parsed += len(raw)
         if len(raw) > MAX_TEXT:
             self._script.partial = f"a script of {len(raw)} bytes was not parsed"
+        if self._spent() or len(raw) > MAX_TEXT:
             return
         tree = _parser().parse(raw)
         self._raw = raw
@@ -51,6 +63,13 @@ class Reader:
         if tree.root_node.has_error:
             self._script.partial = self._script.partial or "a script was not parsed whole"
             self._by_line(text)
+
+    def _spent(self) -> bool:
+        """Whether there was more to look at than is looked at: a short script may say a long word very often."""
+        spent = self._script.parsed > _MAX_PARSED
+        if spent:
+            self._script.partial = self._script.partial or "a script is too long as it would be run"
+        return spent
 
     def _by_line(self, text: str) -> None:
         """What a parser that lost its way may have passed over: each line by itself, as an interpreter reads it."""
@@ -82,6 +101,12 @@ class Reader:
             case "variable_assignment":
                 self._assign(node, depth)
                 return None
+            case "for_statement":
+                self._for(node, depth)
+                return None
+            case "file_redirect":  # by itself in a substitution: the file's content
+                self.take(Command(argv=("{",), redirects=(self._redirect(node, depth),), via=self._via))
+                return None
             case "test_command":
                 words = [self._text(one, depth + 1)[0] for one in _leaves(node)]
                 self.take(Command(argv=("[", *words), via=self._via))
@@ -102,6 +127,22 @@ class Reader:
                     printed.append(self._walk(one, depth + 1, stdin if len(printed) == 0 else None))
                 known = [one for one in printed if one is not None]
                 return "".join(known) if known and len(known) == len(printed) else None
+
+    def _for(self, node: Node, depth: int) -> None:
+        """A loop over words: its body as it would be with each of the first of them, of the outermost loop."""
+        body = node.child_by_field_name("body")
+        name = node.child_by_field_name("variable")
+        words = [self._text(one, depth + 1) for one in node.children_by_field_name("value")]
+        if body is None or name is None:
+            return
+        turns = [text for text, known in words[: 1 if self._turning else _MAX_TURNS] if known]
+        self.take(Command(argv=("for", *(text for text, _ in words)), via=self._via))
+        outer, self._turning = self._turning, True
+        for text in turns or [_UNKNOWN]:
+            self._known[self._source(name)] = text
+            self._walk(body, depth + 1, None)
+        self._known.pop(self._source(name), None)
+        self._turning = outer
 
     def _pipeline(self, parts: Sequence[Node], depth: int, stdin: str | None, *, piped: bool = False) -> str | None:
         said = stdin
@@ -125,7 +166,10 @@ class Reader:
         for one in node.named_children:
             match one.type:
                 case "file_redirect":
-                    redirects.append(self._redirect(one, depth))
+                    inner = next((part for part in one.named_children if part.type == "process_substitution"), None)
+                    given = None if inner is None else self._substituted(inner, depth)
+                    stdin = stdin if given is None else given
+                    redirects += [self._redirect(one, depth)] if inner is None else []
                 case "herestring_redirect":
                     stdin = "".join(self._text(part, depth + 1)[0] for part in one.named_children)
                 case "heredoc_redirect":
@@ -137,9 +181,9 @@ class Reader:
         if body.type == "command":
             said = self._command(body, depth + 1, tuple(redirects), stdin, piped=piped)
         else:
-            if redirects:
-                self.take(Command(argv=("{",), redirects=tuple(redirects), via=self._via))
             said = self._walk(body, depth + 1, stdin)
+            if redirects:  # of the last of a list: in the folder where that is
+                self.take(Command(argv=("{",), redirects=tuple(redirects), via=self._via))
         return self._pipeline(rest, depth + 1, said, piped=True) if rest else said
 
     def _heredoc(self, node: Node, depth: int, redirects: list[Redirect], rest: list[Node]) -> str | None:
@@ -162,7 +206,7 @@ class Reader:
 
     def _redirect(self, node: Node, depth: int) -> Redirect:
         operator = "".join(self._source(one) for one in node.children if not one.is_named)
-        words = [self._text(one, depth + 1)[0] for one in node.named_children if one.type != "file_descriptor"]
+        words = [self._text(one, depth + 1)[0] for one in node.named_children if one.type not in _NO_WORDS]
         return Redirect(operator, "".join(words))
 
     def _assign(self, node: Node, depth: int) -> str:
@@ -198,13 +242,37 @@ class Reader:
                     known &= sure
                 case "comment":
                     continue
+                case "process_substitution" if words and basename(words[0]) in _SOURCES:
+                    stdin = self._substituted(one, depth)  # the file that it would read
                 case _:
                     text, sure = self._text(one, depth + 1)
+                    self._script.parsed += len(text)
+                    if self._spent():
+                        text, sure = _UNKNOWN, False
                     words.append(text)
                     known &= sure
         command = Command(tuple(words), tuple(own), stdin, tuple(env), self._via, piped)
         self.take(command)
+        self._wrote(command, known=known)
         return printed(command) if known and not any(one.operator.startswith((">", "&>")) for one in own) else None
+
+    def _substituted(self, node: Node, depth: int) -> str | None:
+        """What a process substitution gives to read, where that is known."""
+        said = [self._walk(one, depth + 1, None) for one in node.named_children]
+        whole = self._source(node).startswith("<") and None not in said
+        return "".join(one for one in said if one is not None) if whole else None
+
+    def _wrote(self, command: Command, *, known: bool) -> None:
+        """Keep what a command wrote into a file, where that is known: it may be run from there."""
+        targets = [one.target for one in command.redirects if one.operator in {">", ">|", "&>"}]
+        text = printed(command) if known else None
+        if unwrapped(command).name == "tee":
+            targets, text = [one for one in unwrapped(command).args if not one.startswith("-")], command.stdin
+        for target in targets:
+            if text is None or len(self._script.files) >= _MAX_FILES:
+                self._script.files.pop(target, None)
+            else:
+                self._script.files[target] = text
 
     # ------------------------------------------------------------------------------------------------------------ words
 
@@ -239,6 +307,8 @@ class Reader:
                 return self._string(node, depth)
             case "concatenation":
                 parts = [self._text(one, depth + 1) for one in node.named_children]
+                if sum(len(text) for text, _ in parts) > MAX_TEXT:
+                    return _UNKNOWN, False
                 return "".join(text for text, _ in parts), all(known for _, known in parts)
             case _:
                 if node.named_children:
@@ -258,6 +328,8 @@ class Reader:
             known &= sure
             at = one.end_byte
         pieces.append(self._raw[at : max(at, node.end_byte - 1)].decode("utf-8", "replace"))
+        if sum(map(len, pieces)) > MAX_TEXT:
+            return _UNKNOWN, False
         return "".join(pieces), known
 
     def _source(self, node: Node) -> str:
@@ -269,7 +341,10 @@ class Reader:
         """Keep a command, and read what it would run in its turn."""
         if len(self._script.commands) > MAX_COMMANDS:
             return
-        command = unwrapped(command)
+        command = unwrapped(fed(command, self._listed))
+        command = run_from(command, self._script.files)
+        if not command.piped:
+            self._listed = roots(command) if command.name == "find" else ()
         self._script.commands.append(command)
         if self._nested >= _MAX_NESTED:
             self._script.partial = self._script.partial or "scripts within scripts, too deep"

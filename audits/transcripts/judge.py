@@ -65,6 +65,7 @@ class Judge:
         self._source = source
         self._open: OrderedDict[str, tuple[int, list[Deed]]] = OrderedDict()
         self._mined: set[str] = set()
+        self._own = Deeds([])
         self.calls = 0
         self.partial = ""
 
@@ -92,6 +93,9 @@ class Judge:
         if key not in self._open:
             self.calls += 1
         found = deeds_of_call(call)
+        found.found = [one for one in found.found if not self._own.own(one)]
+        if len(self._own.made) < _MAX_OPEN:
+            self._own.made |= found.made
         self.partial = self.partial or found.partial
         held = self._open.pop(key, None)
         if held is not None and not call.call_id:
@@ -167,14 +171,14 @@ def deeds_of_call(call: Call) -> Deeds:
     path = next((given[key] for key in _PATHS if isinstance(given.get(key), str)), None)
     command = next((given[key] for key in _COMMANDS if isinstance(given.get(key), str | list)), None)
     if isinstance(command, str) and path is not None and command in _EDITORS:
-        return deeds_of_path(path, write=command != "view")
+        return _of_file(path, write=command != "view", whole=command == "create")
     if isinstance(command, str):
         _add(result, deeds_of(command))
     elif isinstance(command, list):
         words = [one for one in command if isinstance(one, str)]
         _add(result, deeds_of_argv(words))
     if path is not None and command is None:
-        _add(result, deeds_of_path(path, write=bool(_WRITERS.search(name))))
+        _add(result, _of_file(path, write=bool(_WRITERS.search(name)), whole="content" in given))
     code = given.get("code")
     if isinstance(code, str):
         _add(result, deeds_of_python(code))
@@ -196,8 +200,16 @@ def deeds_of_call(call: Call) -> Deeds:
     return result
 
 
+def _of_file(path: str, *, write: bool, whole: bool) -> Deeds:
+    found = deeds_of_path(path, write=write)
+    if write and whole:
+        found.made.add(path)
+    return found
+
+
 def _add(result: Deeds, more: Deeds) -> None:
     result.found += more.found
+    result.made |= more.made
     result.partial = result.partial or more.partial
 
 
