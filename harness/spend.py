@@ -11,12 +11,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from harness.errors import GateError
 from harness.gateway.access import Billing
 from harness.money import pusd, shown
 from harness.spend_book import CapReached, Purpose, SpendBook, Spent
 
 FLAT = pusd("0.010")
 """What one dispatch is taken to cost while nothing is known of its worker."""
+NEEDS = "its price ([prices] in config.toml), or a run with --budget-tokens N"
+"""What a worker without a price needs before it may spend."""
 HISTORY_AT_LEAST = 3
 """Finished dispatches from which on a worker's own history is taken."""
 
@@ -26,7 +29,8 @@ class Worker:
     """Somebody who would be dispatched so many times.
 
     ``key`` is what its history is kept under: model, effort and provider included. ``budget`` is the most that one
-    dispatch may cost, in picodollars.
+    dispatch may cost, in picodollars. ``unpriced`` says which of its models have no price, so that nobody will know
+    what it spent; empty if none. ``bound`` is what the gateway holds a dispatch to beside money, for a reader.
     """
 
     name: str
@@ -34,6 +38,13 @@ class Worker:
     billing: Billing
     dispatches: int
     budget: int | None = None
+    unpriced: str = ""
+    bound: str = ""
+
+    @property
+    def held(self) -> bool:
+        """Whether something holds what it spends: the daily cap, which needs prices, or a bound of its dispatches."""
+        return self.billing is not Billing.API or not self.unpriced or bool(self.bound)
 
 
 @dataclass(frozen=True)
@@ -64,6 +75,11 @@ class Estimate:
     def metered(self) -> bool:
         """Whether somebody pays for it, by the token or by the month."""
         return bool(self.lines or self.subscription)
+
+    @property
+    def held(self) -> bool:
+        """Whether something holds what each of them spends."""
+        return all(line.worker.held for line in self.lines)
 
     @property
     def low(self) -> int:
@@ -130,9 +146,17 @@ def told(found: Estimate, tasks: int, attempts: int) -> tuple[str, ...]:
         if line.worker.budget is not None:
             most = line.worker.budget * line.worker.dispatches
             lines.append(f"{line.worker.name}: at most {shown(most)} by its budget")
+    lines += [_unheld(line.worker) for line in found.lines if line.worker.unpriced]
     lines += [f"{one.name}: {_many(one.dispatches, 'attempt')} by subscription, unpriced" for one in found.subscription]
     lines += [f"{one.name}: {_many(one.dispatches, 'attempt')} by a local model, unmetered" for one in found.local]
     return tuple(lines)
+
+
+def _unheld(worker: Worker) -> str:
+    what = f"{worker.name}: {worker.unpriced}: what it spends is not known, and the daily cap can't hold it"
+    if worker.bound:
+        return f"{what}; each of its attempts may take {worker.bound}"
+    return f"{what}; --confirm-spend needs {NEEDS}"
 
 
 def _many(number: int, noun: str) -> str:
@@ -158,6 +182,20 @@ def decide(found: Estimate, *, real: bool, confirmed: bool) -> Decision:
     if not real:
         return Decision.DRY
     return Decision.DISPATCH if confirmed or not found.metered else Decision.STOP
+
+
+def permit(workers: Iterable[Worker], *, confirmed: bool) -> None:
+    """The gate itself, where nothing gets past it.
+
+    Raises:
+        GateError: one costs money and nobody confirmed that, or neither the daily cap nor a bound holds what it spends.
+    """
+    for worker in workers:
+        if worker.billing is not Billing.LOCAL and not confirmed:
+            raise GateError(f"solver {worker.name}", "costs money, and nothing was spent", "add --confirm-spend")
+        if not worker.held:
+            problem = f"{worker.unpriced}, so the daily cap can't hold what it spends; nothing was spent"
+            raise GateError(f"solver {worker.name}", problem, f"it needs {NEEDS}")
 
 
 class Spender:

@@ -35,7 +35,11 @@ class CapReached(GateError):
 
 @dataclass(frozen=True)
 class Spent:
-    """What one dispatch cost by the gateway's meter. ``actual`` is None where it is not known to the end."""
+    """What one dispatch cost by the gateway's meter, in picodollars.
+
+    ``actual`` is None where it is not known to the end; ``at_least`` then is what the cap counts if its reservation is
+    less.
+    """
 
     actual: int | None
     at_least: int

@@ -252,7 +252,7 @@ def test_shipped_tables_are_dated_and_sourced(path):
         rates = one.rates
         if one.provider == "anthropic":
             base = Decimal(rates.input)
-            assert Decimal(rates.cache_read) == base / 10
+            assert Decimal(rates.cache_read) in {base / 10, base / 20}, "Opus 5.5 reads at half the usual share"
             assert Decimal(rates.cache_write_5m) == base * 5 / 4
             assert Decimal(rates.cache_write_1h) == base * 2
 
@@ -261,6 +261,7 @@ def test_a_shipped_table_never_changes_what_a_card_named():
     digests = {path.name: read_table(path.read_bytes(), path.name).digest for path in SHIPPED}
     assert digests == {
         "2026-11-30.json": "sha256:ea270547c32103ae4a826c6f3a12f9ddfc0b533710935815114dcd6fc5c88dd7",
+        "2026-12-01.json": "sha256:b70fc0fc835534ced62fc4142751acfb97b04edb453d0b9dd32809e20ed543d1",
     }, "a shipped table is never edited: add one of a newer date"
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +18,7 @@ import pytest
 
 from harness.engine.client import LABEL, Engine
 from harness.engine.images import BuiltImage
-from harness.engine.sandbox import STATE_LABEL
+from harness.engine.owned import STATE_LABEL
 from harness.gateway.calls import SOCKET_FOLDER
 from harness.gateway.records import Bucket
 from harness.gateway.scripted.provider import ScriptedProvider
@@ -93,7 +94,8 @@ def test_mistakes_are_one_line_and_nothing_is_begun(tmp_path: Path, arguments: l
 
 def test_real_alone_prints_the_estimate_spends_nothing_and_exits_4(tmp_path: Path) -> None:
     home = tmp_path / "state"
-    arguments = ("run", "functions", "--solver", "worker:model=m,provider=openai", "--limit", "3", "--attempts", "2")
+    solver = "worker:model=gpt-4o,provider=openai"
+    arguments = ("run", "functions", "--solver", solver, "--limit", "3", "--attempts", "2")
     ran = run(home, *arguments, "--real", OPENAI_API_KEY="sk-secret-4711")
     assert ran.code == 4
     assert ran.out.splitlines() == [
@@ -107,6 +109,34 @@ def test_real_alone_prints_the_estimate_spends_nothing_and_exits_4(tmp_path: Pat
     assert told.json["decision"] == "stop" and told.json["spent_usd"] == "0"
     assert told.json["estimate"]["low_usd"] == told.json["estimate"]["high_usd"] == "0.06"
     assert "sk-secret-4711" not in ran.out + ran.err + told.out + told.err
+
+
+def test_a_model_without_a_price_is_named_and_not_dispatched_for_a_confirmation(tmp_path: Path) -> None:
+    home = tmp_path / "state"
+    arguments = (*RUN, "--solver", "worker:model=m,provider=openai", "--real")
+    ran = run(home, *arguments, OPENAI_API_KEY="sk-x")
+    assert ran.code == 4
+    assert "worker: no price for m (prices of 2026-12-01): what it spends is not known, and the daily cap" in ran.out
+    assert ran.out.endswith("Nothing was spent. --confirm-spend dispatches once each worker has a price or a bound.\n")
+    told = run(home, *arguments, "--json", OPENAI_API_KEY="sk-x").json["estimate"]["workers"]
+    assert [(one["unpriced"], one["bound"]) for one in told] == [("no price for m (prices of 2026-12-01)", None)]
+    ran = run(home, *arguments, "--confirm-spend", OPENAI_API_KEY="sk-x")
+    assert (ran.code, ran.out) == (4, "")
+    assert "solver worker: no price for m (prices of 2026-12-01), so the daily cap can't hold what it" in ran.line
+    assert not home.exists()
+    ran = run(home, *arguments, "--budget-tokens", "9000", "--budget-requests", "1", OPENAI_API_KEY="sk-x")
+    assert ran.code == 4 and ran.out.endswith("Nothing was spent. --confirm-spend dispatches.\n")
+    assert "can't hold it; each of its attempts may take 9000 tokens and 1 request\n" in ran.out
+
+
+def test_the_page_shows_what_an_estimate_prints(tmp_path: Path) -> None:
+    page = (Path(__file__).parent.parent / "docs/spending.md").read_text()
+    _, commands, _, shown, *_ = page.split("```")
+    (line,) = (one for one in commands.splitlines() if one.split("#")[0].rstrip().endswith("--real"))
+    arguments = shlex.split(line.split("#")[0])[1:]
+    ran = run(tmp_path / "state", *arguments, OPENAI_API_KEY="sk-x")
+    assert ran.code == 4
+    assert ran.out == shown.removeprefix("\n")
 
 
 def test_the_fleet_is_every_agent_with_a_key_and_says_what_the_others_lack(tmp_path: Path) -> None:
@@ -225,6 +255,26 @@ def test_a_confirmed_run_spends_what_the_meter_says_and_no_key_is_left_anywhere(
     assert run(home, "card", "verify", "latest").code == 0, "the prices and the bodies are kept"
     assert _holding(home, key) == []
     assert key not in ran.out + ran.err + shown.out
+
+
+@engine_tests
+def test_a_model_without_a_price_runs_within_a_bound_of_tokens_and_costs_what_nobody_knows(
+    engine: Engine, images: dict[str, BuiltImage], tmp_path: Path, provider: ScriptedProvider, key: str
+) -> None:
+    home = tmp_path / "state"
+    paid(home, provider)
+    arguments = (*RUN, "--solver", "worker:model=new-model,provider=paid", "--real", "--confirm-spend")
+    ran = run(home, *arguments, PAID_KEY=key)
+    assert ran.code == 4 and "no price for new-model (prices of 2026-01-01)" in ran.line
+    assert provider.truth(key) == ()
+    ran = run(home, *arguments, "--budget-tokens", "5000", "--json", PAID_KEY=key)
+    assert ran.code == 0, ran.err
+    assert len(provider.truth(key)) == 2
+    estimate = ran.json["measured"]["worker"]["model"]["costs"][0]
+    assert estimate["usd"] is None and "no price for new-model" in estimate["reason"]
+    with Ledger(home / "ledger.db") as ledger:
+        day = SpendBook(ledger, 1).day()
+    assert (day.metered, day.uncertain) == (0, 2 * pusd("0.010"))
 
 
 def _holding(folder: Path, secret: str) -> list[Path]:

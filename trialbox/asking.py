@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
+from harness.counted import counted
 from harness.errors import GateError, UserError
 from harness.gateway.access import Access, Billing, Budget, Upstream
 from harness.gateway.providers import SCRIPTED, Credential, credential
@@ -15,7 +16,7 @@ from harness.solvers.manifest import Solver
 from harness.solvers.worker import APIS
 from harness.spend import Worker
 from scoring.prices import PriceTable
-from trialbox.pricing import cost_cap
+from trialbox.pricing import cost_cap, unpriced
 
 FLEET = "fleet"
 UNSET = "unknown"
@@ -77,6 +78,8 @@ class Asking:
     api: Api
     budget: Budget
     unavailable: str = ""
+    unpriced: str = ""
+    """Which of its models have no price; empty if none."""
 
     @property
     def provider(self) -> str:
@@ -98,7 +101,9 @@ class Asking:
     def dispatches(self, number: int) -> Worker:
         """The solver as one who would be dispatched so many times."""
         cap = self.budget.cost.cap_pusd if self.budget.cost else None
-        return Worker(self.solver.name, self.worker, self.billing, number, cap)
+        bounds = ((self.budget.tokens, "token"), (self.budget.requests, "request"))
+        bound = " and ".join(counted(most, noun) for most, noun in bounds if most is not None)
+        return Worker(self.solver.name, self.worker, self.billing, number, cap, self.unpriced, bound)
 
     def access(self, upstream: Upstream) -> Access:
         """What each attempt of its may do."""
@@ -169,7 +174,7 @@ def _asking(
     cost = None if terms.budget_usd is None else cost_cap(prices, models, _dollars(terms.budget_usd))
     budget = Budget(requests=terms.budget_requests, tokens=terms.budget_tokens, cost=cost)
     api = manifest.api or APIS.get(manifest.provider or "", Api.CHAT)  # as the drivers do
-    asking = Asking(solver, None, Credential(SCRIPTED, ""), api, budget)
+    asking = Asking(solver, None, Credential(SCRIPTED, ""), api, budget, unpriced=unpriced(prices, models))
     if not terms.real:
         return asking
     where = f"--solver {solver.name}"

@@ -38,7 +38,8 @@ class Quote:
         said += [f"{name}: unavailable: {reason}" for name, reason in self.unavailable.items()]
         said.append(f"daily cap {shown(self.cap)}{self._today()}")
         if self.decision is Decision.STOP:
-            said.append("Nothing was spent. --confirm-spend dispatches.")
+            once = "" if self.estimate.held else " once each worker has a price or a bound"
+            said.append(f"Nothing was spent. --confirm-spend dispatches{once}.")
         return said
 
     def _today(self) -> str:
@@ -62,6 +63,8 @@ class Quote:
                         "low_usd": usd(line.low),
                         "high_usd": usd(line.high),
                         "history": line.seen,
+                        "unpriced": line.worker.unpriced or None,
+                        "bound": line.worker.bound or None,
                     }
                     for line in self.estimate.lines
                 ],

@@ -16,8 +16,7 @@ from harness.energy import EnergyRequest, IdleBaseline, open_session, recheck
 from harness.energy import choose as choose_meter
 from harness.energy.fingerprint import host_facts
 from harness.engine.client import Engine
-from harness.errors import ExitCode, GateError, TrialboxError, UserError
-from harness.gateway.access import Billing
+from harness.errors import ExitCode, TrialboxError, UserError
 from harness.honey import honeyed
 from harness.ledger import InterventionKind, Ledger, Run
 from harness.money import usd
@@ -25,6 +24,7 @@ from harness.preflight import preflight
 from harness.progress import Progress
 from harness.records import Plan, RunMode, to_json
 from harness.scanning import open_scanner
+from harness.spend import permit
 from harness.state import State
 from harness.store import LocalStore, Store
 from harness.suites.task import Task
@@ -159,10 +159,8 @@ def asked_by(request: Request, selection: Selection, state: State) -> dict[str, 
 
 
 def _permit(asked: Mapping[str, Asking], confirmed: bool) -> None:
-    """The spend gate, once more and where nothing gets past it."""
-    metered = sorted(name for name, one in asked.items() if one.billing is not Billing.LOCAL and not one.unavailable)
-    if metered and not confirmed:
-        raise GateError(f"solver {metered[0]}", "costs money, and nothing was spent", "add --confirm-spend")
+    """The spend gate, once more, before anything begins."""
+    permit((one.dispatches(1) for _, one in sorted(asked.items()) if not one.unavailable), confirmed=confirmed)
 
 
 def _bench(
