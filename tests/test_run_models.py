@@ -92,6 +92,16 @@ def test_mistakes_are_one_line_and_nothing_is_begun(tmp_path: Path, arguments: l
     assert not home.exists()
 
 
+@pytest.mark.parametrize("real", [(), ("--real",)], ids=["dry", "real"])
+def test_a_worker_is_refused_a_task_that_no_reply_answers(tmp_path: Path, real: tuple[str, ...]) -> None:
+    home = tmp_path / "state"
+    asked = ("run", "smoke", "--solver", "worker:model=gpt-4o,provider=openai", "--task", "bead-string", *real)
+    ran = run(home, *asked, OPENAI_API_KEY="sk-x")
+    assert (ran.code, ran.out) == (2, "")
+    assert "task bead-string: is answered in its workspace, and solver worker only replies" in ran.line
+    assert not home.exists()
+
+
 def test_real_alone_prints_the_estimate_spends_nothing_and_exits_4(tmp_path: Path) -> None:
     home = tmp_path / "state"
     solver = "worker:model=gpt-4o,provider=openai"
@@ -208,7 +218,8 @@ def test_a_dry_run_takes_the_reference_through_the_whole_path(
     engine: Engine, images: dict[str, BuiltImage], tmp_path: Path
 ) -> None:
     home = tmp_path / "state"
-    ran = run(home, *RUN, "--solver", "worker:model=some-model,effort=high,reference", "--json")
+    both = ("run", "functions", "--task", "bill-shares", "--task", "coach-fares", "--concurrency", "1")
+    ran = run(home, *both, "--solver", "worker:model=some-model,effort=high,reference", "--json")
     assert ran.code == 0, ran.err
     assert (ran.json["mode"], ran.json["provider"]) == ("dry", "scripted")
     assert {name: row["solved"] for name, row in ran.json["solvers"].items()} == {"worker": 2, "reference": 2}

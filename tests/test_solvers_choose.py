@@ -8,6 +8,7 @@ from harness.errors import UserError
 from harness.solvers.choose import check, choose
 from harness.solvers.manifest import DriverKind, load_manifest
 from harness.suites.load import load_task
+from tests.agents_rig import smoke_task
 from tests.formats_rig import write_function_task
 
 
@@ -60,6 +61,15 @@ def test_candidates_go_by_their_kind(tmp_path):
         check(choose(["breaker"]), [task])
     with pytest.raises(UserError, match="has no wrong candidate 'no-empty'; it has: counts-all"):
         check(choose(["wrong:candidate=no-empty"]), [task])
+
+
+def test_a_worker_takes_tasks_that_are_answered_by_a_reply(tmp_path):
+    asks = choose(["reference,worker:model=m,name=asks"])
+    check(asks, [load_task(write_function_task(tmp_path / "runs"))])
+    with pytest.raises(
+        UserError, match="is answered in its workspace, and solver asks only replies; take function and"
+    ):
+        check(asks, [smoke_task("bead-string")])
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from harness.solvers.service import service
 from harness.solvers.worker import EFFORTS, worker
 from harness.suites.formats.common import CandidateKind
 from harness.suites.formats.foreign import ForeignTask
+from harness.suites.formats.reply import ReplyTask
 from harness.suites.parse import parse
 from harness.suites.task import Task
 
@@ -62,15 +63,20 @@ def check(solvers: Collection[Solver], tasks: Iterable[Task]) -> None:
     """Refuse, before a run, a solver that some task has nothing for.
 
     Raises:
-        UserError: the first task without the candidate that a solver names, or without any of its kind.
+        UserError: the first task without the candidate that a solver names, or without any of its kind; or that is
+            answered in its workspace, where a solver only replies.
     """
     drivers = [solver.manifest.driver for solver in solvers]
+    replying = [solver.name for solver in solvers if solver.manifest.driver is DriverKind.WORKER]
     manifests = [solver.manifest for solver in solvers if solver.manifest.driver in _SHOWS]
     for task in tasks:
         if DriverKind.REFERENCE in drivers and isinstance(task.spec, ForeignTask) and not task.spec.has_reference:
             raise UserError(
                 f"task {task.id}", "came without a known-good fix", "leave the task or the solver `reference` out"
             )
+        if replying and not isinstance(task.spec, ReplyTask):
+            problem = f"is answered in its workspace, and solver {replying[0]} only replies"
+            raise UserError(f"task {task.id}", problem, "take function and patch tasks, or an agent for a solver")
         for manifest in manifests:
             candidate_of(task, _SHOWS[manifest.driver], manifest.candidate)
 
