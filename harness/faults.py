@@ -1,7 +1,8 @@
 """What the gateway saw and how the solver ended, to how the attempt ended: one table (docs/outcomes.md).
 
-An attempt is ``errored`` only by what a provider did, that nothing followed. What a solver can bring about by itself
-(a denied request, a spent budget, its own bad request, running for ever) never takes its cell out of the denominator.
+An attempt is ``errored`` only by a fault of the provider's that nothing followed. What a solver brings about without
+the provider (a denied request, a spent budget, running for ever), or by a request that is refused as such (400, 403,
+413), never takes its cell out of the denominator. Who provoked a 429, a 5xx or a lost connection is not told apart.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def excuses(fault: Fault) -> bool:
     match fault:
         case (
             Fault.STATUS_402 | Fault.RATE_LIMITED | Fault.SERVER_ERROR | Fault.CONNECTION | Fault.CIRCUIT_OPEN
-        ):  # a provider's own doing
+        ):  # the provider's, whoever provoked it
             return True
         case Fault.CUT_STREAM | Fault.MALFORMED | Fault.TIMEOUT:
             return False

@@ -1,4 +1,4 @@
-"""Every fault has one outcome: the provider's own excuse a cell, what a solver can bring about never does."""
+"""Every fault has one outcome: the provider's excuse a cell, whoever provoked them; a solver's own deeds do not."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ class Metered(Record):
 
 
 class Fault(StrEnum):
-    """What an upstream did wrong: what a solver cannot cause, save where the outcome table says otherwise."""
+    """What an upstream did wrong, whoever provoked it; the outcome table says which of these excuse an attempt."""
 
     STATUS_402 = "status_402"
     RATE_LIMITED = "rate_limited"
