@@ -15,7 +15,8 @@ from typing import Self
 from harness.ahead import Ahead
 from harness.engine.cgroup import NO_USE
 from harness.engine.client import Engine
-from harness.engine.sandbox import Sandbox, Volumes, opaque_name
+from harness.engine.owned import Volumes, opaque_name
+from harness.engine.sandbox import Sandbox
 from harness.engine.spec import Role, SandboxSpec, VolumeMount
 from harness.errors import InfraError
 from harness.evidence import GradeRecord

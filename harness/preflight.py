@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from harness.engine import seal
 from harness.engine.client import Engine
-from harness.engine.sandbox import Sandbox, Volumes, host_has_swap, opaque_name
+from harness.engine.owned import Volumes, opaque_name
+from harness.engine.sandbox import Sandbox, host_has_swap
 from harness.engine.spec import Role, SandboxSpec, VolumeMount
 from harness.errors import GateError
 from harness.workspace import WORKSPACE

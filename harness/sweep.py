@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from harness.attempt import Job, Tools, not_dispatched, run_attempt
 from harness.dispatch import Dispatch
-from harness.engine.sandbox import reap
+from harness.engine.owned import reap
 from harness.errors import GateError, InfraError, TrialboxError
 from harness.evidence import AttemptRecord
 from harness.ledger import Ledger

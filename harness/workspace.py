@@ -15,7 +15,8 @@ from typing import IO
 
 from harness.engine.client import Engine
 from harness.engine.exec import Stop
-from harness.engine.sandbox import Sandbox, Volumes, opaque_name
+from harness.engine.owned import Volumes, opaque_name
+from harness.engine.sandbox import Sandbox
 from harness.engine.spec import AGENT_UID, AGENT_USER, ROOT_USER, Role, SandboxSpec, VolumeMount
 from harness.errors import InfraError
 from harness.outcomes import Rejection

@@ -13,7 +13,7 @@ from hypothesis import settings
 from harness.engine.client import Engine
 from harness.engine.connect import connect
 from harness.engine.images import BuiltImage, ensure
-from harness.engine.sandbox import STATE_LABEL
+from harness.engine.owned import STATE_LABEL
 
 settings.register_profile("trialbox", deadline=None)  # a busy machine is no wrong answer
 settings.load_profile("trialbox")

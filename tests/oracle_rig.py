@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from harness.engine.client import Engine
-from harness.engine.sandbox import Sandbox, Volumes, opaque_name
+from harness.engine.owned import Volumes, opaque_name
+from harness.engine.sandbox import Sandbox
 from harness.engine.spec import Role, SandboxSpec, VolumeMount
 from harness.oracles.run import GroupsResult, run_groups
 from harness.suites.formats.joule import JouleTask

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine.sandbox import ROLE_LABEL, STATE_LABEL, Sandbox
+from harness.engine.owned import ROLE_LABEL, STATE_LABEL
+from harness.engine.sandbox import Sandbox
 from harness.engine.spec import BindMount, Role
 from harness.evidence import TraceRecord
 from harness.oracles.needles import expected_needles, hidden_needles

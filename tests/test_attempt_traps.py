@@ -8,7 +8,8 @@ import time
 
 import pytest
 
-from harness.engine.sandbox import ROLE_LABEL, STATE_LABEL, Sandbox, Volumes, opaque_name, reap
+from harness.engine.owned import ROLE_LABEL, STATE_LABEL, Volumes, opaque_name, reap
+from harness.engine.sandbox import Sandbox
 from harness.engine.spec import AGENT_USER, Role, SandboxSpec, VolumeMount
 from harness.errors import InfraError
 from harness.outcomes import Outcome, Rejection
@@ -93,9 +94,14 @@ def test_a_keeper_that_dies_in_mid_run_is_infra(rig, engine, owner):
     rig.attempt("true")
 
     def kill():
+        def running(role):
+            return engine.api.containers(filters={"label": [f"{STATE_LABEL}={owner}", f"{ROLE_LABEL}={role}"]})
+
+        until = time.monotonic() + 60
+        while not running("solver") and time.monotonic() < until:  # a busy machine takes its time
+            time.sleep(0.05)
         time.sleep(0.5)
-        query = {"label": [f"{STATE_LABEL}={owner}", f"{ROLE_LABEL}=keeper"]}
-        for one in engine.api.containers(filters=query):
+        for one in running("keeper"):
             engine.api.kill(one["Id"])
 
     killer = threading.Thread(target=kill)

@@ -16,7 +16,8 @@ import pytest
 
 from harness.engine.client import Engine
 from harness.engine.images import BuiltImage, ensure
-from harness.engine.sandbox import Sandbox, reap
+from harness.engine.owned import reap
+from harness.engine.sandbox import Sandbox
 from harness.engine.seal import SealSource
 from harness.engine.spec import Role, SandboxSpec
 from harness.errors import InfraError, UserError

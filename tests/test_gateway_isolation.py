@@ -19,7 +19,8 @@ import pytest
 from harness.engine import exec as engine_exec
 from harness.engine.client import LABEL, Engine
 from harness.engine.exec import ExecResult
-from harness.engine.sandbox import STATE_LABEL, Sandbox, opaque_name
+from harness.engine.owned import STATE_LABEL, opaque_name
+from harness.engine.sandbox import Sandbox
 from harness.engine.spec import BindMount, Role, SandboxSpec
 from harness.errors import GateError, InfraError
 from harness.gateway import reach

@@ -9,7 +9,8 @@ import pytest
 from harness.engine import seal, seccomp
 from harness.engine.cgroup import Cgroup, Limits
 from harness.engine.client import LABEL
-from harness.engine.sandbox import STATE_LABEL, Sandbox, Volumes, opaque_name
+from harness.engine.owned import STATE_LABEL, Volumes, opaque_name
+from harness.engine.sandbox import Sandbox
 from harness.engine.seal import SealFacts, SealSource
 from harness.engine.spec import Role, SandboxSpec, VolumeMount
 from harness.errors import GateError, InfraError

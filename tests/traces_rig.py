@@ -10,7 +10,8 @@ from typing import Any
 
 from harness.engine.client import Engine
 from harness.engine.images import BuiltImage
-from harness.engine.sandbox import Sandbox, Volumes, opaque_name
+from harness.engine.owned import Volumes, opaque_name
+from harness.engine.sandbox import Sandbox
 from harness.engine.spec import BindMount, Role, SandboxSpec, VolumeMount
 from harness.evidence import TraceRecord
 from harness.store import LocalStore

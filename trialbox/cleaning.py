@@ -11,7 +11,7 @@ from pathlib import Path
 from harness import bundles
 from harness.engine.connect import connect
 from harness.engine.images import tidy
-from harness.engine.sandbox import reap
+from harness.engine.owned import reap
 from harness.errors import InfraError, VerifyError
 from harness.evidence import AttemptRecord
 from harness.files import storage_error

@@ -14,7 +14,7 @@ from harness.engine.client import Engine
 from harness.engine.connect import connect
 from harness.engine.images import BuiltImage, list_images
 from harness.engine.images import ensure as ensure_image
-from harness.engine.sandbox import reap
+from harness.engine.owned import reap
 from harness.ledger import Ledger
 from harness.progress import Progress
 from harness.solvers.manifest import Solver

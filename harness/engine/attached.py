@@ -19,7 +19,7 @@ from docker.types import LogConfig, Mount
 
 from harness.engine.client import LABEL, Engine, EngineKind, engine_errors
 from harness.engine.exec import Frames, Stream
-from harness.engine.sandbox import ROLE_LABEL, STATE_LABEL, opaque_name, remove
+from harness.engine.owned import ROLE_LABEL, STATE_LABEL, opaque_name, remove
 from harness.engine.spec import AGENT_USER, BindMount, VolumeMount
 from harness.errors import EngineGone
 

@@ -21,7 +21,7 @@ from typing import IO, cast
 import harness
 from harness.engine.attached import Attached, plain_volume
 from harness.engine.client import Engine
-from harness.engine.sandbox import Volumes, opaque_name, remove_volume
+from harness.engine.owned import Volumes, opaque_name, remove_volume
 from harness.engine.spec import BindMount, VolumeMount
 from harness.errors import GO_ON, InfraError, StorageError, VerifyError
 from harness.gateway.access import Access, Closed

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
 from harness.engine.client import Engine
-from harness.engine.sandbox import reap
+from harness.engine.owned import reap
 from harness.errors import InfraError
 
 P = ParamSpec("P")

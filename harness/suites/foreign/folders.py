@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.engine.sandbox import Sandbox, Volumes, opaque_name
+from harness.engine.owned import Volumes, opaque_name
+from harness.engine.sandbox import Sandbox
 from harness.engine.spec import Role, SandboxSpec, VolumeMount
 from harness.errors import UserError
 from harness.oracles.conditions import ENVIRONMENT
