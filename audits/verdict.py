@@ -119,6 +119,13 @@ class Notebook:
         if len(cites) < MAX_CITES and cite not in cites:
             cites.append(cite)
 
+    def add_to(self, other: Notebook) -> None:
+        """Note all of it in another."""
+        for (axis, kind, fact, detail), cites in self._cites.items():
+            times = self._times[axis, kind, fact, detail]
+            for number, cite in enumerate(cites):
+                other.add(axis, kind, fact, detail, cite, times - len(cites) + 1 if number == 0 else 1)
+
     def of(self, axis: Axis) -> tuple[Finding, ...]:
         """The findings of one axis, in the order in which they were first noted."""
         return tuple(

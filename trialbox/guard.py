@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
 from collections.abc import Callable
 
-from harness.errors import ExitCode, StorageError, TrialboxError
+from harness.errors import ExitCode, StorageError, TrialboxError, UserError
 
 
 def guarded(command: Callable[[], ExitCode], *, as_json: bool) -> ExitCode:
@@ -26,6 +27,12 @@ def guarded(command: Callable[[], ExitCode], *, as_json: bool) -> ExitCode:
         _silence()
         code = ExitCode.DONE
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG and isinstance(error.filename, str):
+            code = ExitCode.USER
+            _tell(
+                UserError(f"{error.filename[:60]}...", "is too long for a file's name", "give a shorter one"), as_json
+            )
+            return code
         # Every other part names the file it fails at; what has no name is the stream that we print to.
         if error.filename is not None:
             raise

@@ -16,11 +16,12 @@ from audits.records import Source
 from audits.transcripts import readers
 from audits.transcripts.events import Call, Event, Said
 from audits.transcripts.judge import Judge
-from audits.transcripts.stream import Log, Read
+from audits.transcripts.stream import GUESSED, LOOSE, Log, Read
 from audits.verdict import Notebook
 from harness.records import Coverage
 
 UNKNOWN = "unknown"
+_MAX_LOOSE = 100_000
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,17 @@ def audit_log(
     scanner = Scanner(needles)
     log = Log(read, scanner.feed)
     judge = Judge(book, sealed=sealed, source=source)
+    guessed = Notebook()
+    loose = Judge(guessed, sealed=sealed, source=source)
     formats: Counter[str] = Counter()
     unknown = steps = 0
     opening: frozenset[Needle] | None = None
     joined = Scanner(needles)
     for item in log:
+        if item.within == LOOSE:
+            if not formats.total() and loose.calls < _MAX_LOOSE:
+                loose.take(item.number, _guess(item.value))
+            continue
         found = readers.read_object(item.value, item.within)
         if found is None:
             unknown += 1
@@ -73,6 +80,10 @@ def audit_log(
             opening = _opening(events, joined)
         judge.take(item.number, events)
     judge.close()
+    if not formats.total():  # nothing of any known form: then whatever is called a command
+        loose.close()
+        guessed.add_to(book)
+        steps += loose.calls
     hits = scanner.close()
     if judge.partial:
         log.lack(judge.partial)
@@ -82,11 +93,12 @@ def audit_log(
     if not known:
         log.lack("its format is not known")
     coverage = Coverage.FULL if not log.problem else Coverage.PARTIAL if steps else Coverage.NONE
-    name = formats.most_common(1)[0][0] if known else UNKNOWN
+    # Beside its steps, a trajectory of SWE-agent has what was said, which are more.
+    name = readers.SWE_AGENT if formats[readers.SWE_AGENT] else formats.most_common(1)[0][0] if known else UNKNOWN
     return LogSeen(
         format=name,
         steps=steps,
-        calls=judge.calls,
+        calls=judge.calls + (0 if known else loose.calls),
         size=log.size,
         coverage=coverage,
         reason=log.problem or "every object was read",
@@ -123,11 +135,7 @@ def _guess(value: dict[str, object]) -> Iterator[Event]:
         one = stack.pop()
         seen += 1
         if isinstance(one, dict):
-            given = {
-                key: one[key]
-                for key in ("command", "cmd", "script", "code", "url", "action")
-                if isinstance(one.get(key), str)
-            }
+            given = {key: one[key] for key in GUESSED if isinstance(one.get(key), str)}
             if "action" in given:
                 given.setdefault("command", given.pop("action"))
             if given:

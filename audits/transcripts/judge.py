@@ -23,24 +23,15 @@ from audits.commands import (
     deeds_of_url,
 )
 from audits.records import Axis, Citation, Fact, Kind, Source
+from audits.transcripts.errors import DENIED as _DENIED
+from audits.transcripts.errors import EMPTY as _EMPTY
+from audits.transcripts.errors import beside_errors
 from audits.transcripts.events import Call, Event, Result, Said
 from audits.verdict import Notebook
 
 _MAX_OPEN = 5_000
 _MAX_COMMITS = 50_000
 _LOOKED_AT = 64 << 10
-_DENIED = re.compile(
-    r"could not resolve host|connection refused|network is unreachable|operation not permitted|permission denied|"
-    r"name or service not known|temporary failure in name resolution|no route to host|timed out|refused by the gateway|"
-    r"403 forbidden|401 unauthorized|proxy error|blocked by|not allowed|read-only file system|failed to connect|"
-    r"could not find a version that satisfies|no matching distribution|max retries exceeded",
-    re.IGNORECASE,
-)
-_EMPTY = re.compile(
-    r"no such file or directory|not a directory|does not exist|404 not found|not found|cannot access|unknown revision|"
-    r"bad object|ambiguous argument|no matches found|is a directory|fatal: ",
-    re.IGNORECASE,
-)
 _OUTPUT = re.compile(r"<output>(.*?)</output>|\bOutput:\n(.*)", re.DOTALL)
 _COMMIT = re.compile(r"\b[0-9a-f]{7,40}\b")
 _EDITORS = {"view", "create", "str_replace", "insert", "undo_edit"}
@@ -103,6 +94,8 @@ class Judge:
                 found.found[:0] = held[1]
             else:
                 self._note(*held, None)
+        elif held is not None and held[1] != found.found:
+            self._note(*held, None)  # the same name for another call: which of them a result is of, nobody knows
         self._open[key] = (step, found.found)
         if len(self._open) > _MAX_OPEN:
             _, (early, deeds) = self._open.popitem(last=False)
@@ -134,13 +127,23 @@ class Judge:
         if result is None:
             return Fact.ATTEMPT
         said = _inner(result.text[:_LOOKED_AT])
+        bears = not self._sealed and aim is Aim.CONTENT and _bears(deed, said)
+        # Words of refusal within what was had are no refusal: an answer may well be about errors.
+        if bears and not result.failed and beside_errors(said, _named(deed)):
+            return Fact.EXPOSURE
         if _DENIED.search(said):
             return Fact.DENIED
         if self._sealed:
             return Fact.DENIED if deed.axis is Axis.WEB else Fact.EMPTY
         if not said.strip() or result.failed or (_EMPTY.search(said) and len(said) < 2000):
             return Fact.EMPTY
-        return Fact.EXPOSURE if aim is Aim.CONTENT and _bears(deed, said) else Fact.EMPTY
+        return Fact.EXPOSURE if bears else Fact.EMPTY
+
+
+def _named(deed: Deed) -> str:
+    """What a message about a deed would name: its host, or its path."""
+    url = next(iter(hosts.urls_in(deed.detail)), None) if deed.axis is Axis.WEB else None
+    return url.host if url is not None else deed.detail
 
 
 def _bears(deed: Deed, said: str) -> bool:

@@ -154,11 +154,15 @@ def _atif(step: dict[str, Any]) -> Iterator[Event]:
     yield Said("agent" if source == "agent" else "user" if source == "user" else "system", said)
     if step.get("reasoning_content"):
         yield Said("agent", text(step.get("reasoning_content")))
+    names = []
     for call in objects(step.get("tool_calls")):
-        yield Call(text(call.get("function_name")), arguments(call.get("arguments")), text(call.get("tool_call_id")))
-    for one in objects(get(step, "observation", "results")):
+        names.append(text(call.get("tool_call_id")))
+        yield Call(text(call.get("function_name")), arguments(call.get("arguments")), names[-1])
+    for number, one in enumerate(objects(get(step, "observation", "results"))):
         content = shown(one.get("content"))
-        yield Result(content, text(one.get("source_call_id")), _failed(content))
+        # A result need not say whose it is: then it is that of the call in its place.
+        name = text(one.get("source_call_id")) or (names[number] if number < len(names) else "")
+        yield Result(content, name, _failed(content))
 
 
 def _swe_agent(item: dict[str, Any]) -> Iterator[Event]:

@@ -19,6 +19,12 @@ MAX_ITEM = 64 << 20
 _HEAD = 1 << 20
 _LISTS = {"steps", "messages", "trajectory", "history"}
 """Lists whose items are a log's steps. ``history`` repeats what ``trajectory`` has, where both are there."""
+GUESSED = ("command", "cmd", "script", "code", "url", "action")
+"""What a command may be called where nothing else is known of a form."""
+LOOSE = "?"
+"""``within`` of what is so called outside of the known lists."""
+_BARE_UTF16 = {b"{\0": "utf-16-le", b"[\0": "utf-16-le", b"\0{": "utf-16-be", b"\0[": "utf-16-be"}
+"""How JSON begins in it without a mark."""
 _STUCK = 8 << 20
 """Bytes without one event of the parser's: one string that long is no log."""
 
@@ -94,6 +100,9 @@ class Log:
                     self.lack(f"it is {name.upper()}, not UTF-8")
                     self._decoder = codecs.getincrementaldecoder(name)("replace")
                     break
+            if self._decoder is None and (found := _BARE_UTF16.get(raw[:2])) is not None:
+                self.lack("it is UTF-16, not UTF-8")
+                self._decoder = codecs.getincrementaldecoder(found)("replace")
             raw = raw.removeprefix(codecs.BOM_UTF8)
         return raw if self._decoder is None else self._decoder.decode(raw).encode("utf-8", "replace")
 
@@ -179,7 +188,9 @@ class Log:
             yield from builder.take(events)
         except (ijson.JSONError, UnicodeDecodeError, ValueError, OverflowError, RecursionError) as error:
             yield from builder.take(events)
-            said = str(error).splitlines()[0][:80] if str(error) else type(error).__name__
+            given = error.args[0] if error.args else ""
+            words = given.decode("utf-8", "replace") if isinstance(given, bytes) else str(error)
+            said = words.splitlines()[0][:80].strip() if words.strip() else type(error).__name__
             self.lack(f"it is no whole JSON ({_printable(said)})")
         except _TooLarge:
             self.lack(f"one of its parts has more than {_STUCK >> 20} MiB")
@@ -211,10 +222,15 @@ class _Builder:
             if self._stack:
                 done = self._build(event, value)
                 if done is not None:
-                    self._numbers[self._item] = self._numbers.get(self._item, 0) + 1
-                    yield Item(self._numbers[self._item], self._item, done)
+                    yield self._numbered(self._item, done)
+            elif event == "string" and self._key in GUESSED and self._places and self._places[-1][0] == "map":
+                yield self._numbered(LOOSE, {self._key: value})
             else:
                 self._walk(event, value)
+
+    def _numbered(self, within: str, value: dict[str, Any]) -> Item:
+        self._numbers[within] = self._numbers.get(within, 0) + 1
+        return Item(self._numbers[within], within, value)
 
     def _walk(self, event: str, value: Any) -> None:
         match event:

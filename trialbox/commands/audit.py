@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.errors import ExitCode, InfraError, UserError
+from harness.errors import ExitCode, InfraError, UserError, VerifyError
 from trialbox.arguments import Command, Options, Parser
 from trialbox.guard import say
 
@@ -31,6 +31,8 @@ def audit(options: AuditOptions) -> ExitCode:
     path = Path(options.name)
     if path.is_file() and not _is_card(path):
         return _file(path, options)
+    if not path.is_file() and path.exists() and ("/" in options.name or path.suffix in _SUFFIXES):
+        raise UserError(options.name, "is no regular file", "give a file, a run, a card or latest")
     if not path.is_file() and options.name not in {".", ".."} and ("/" in options.name or path.suffix in _SUFFIXES):
         raise UserError(options.name, "there is no such file", "give a file, a run, a card or latest")
     return _stored(options)
@@ -67,7 +69,10 @@ def _stored(options: AuditOptions) -> ExitCode:
     from trialbox import console
     from trialbox.auditing import audit_stored
 
-    found = audit_stored(options.name)
+    try:
+        found = audit_stored(options.name)
+    except VerifyError as error:  # not the code that says an attack was found
+        raise InfraError(error.where, error.problem, error.remedy) from error
     attacked = any(attack(one.found) for attempt in found.audit.attempts for one in attempt.axes.values())
     if options.as_json:
         same = None if found.stamped is None else found.stamped == found.digest
