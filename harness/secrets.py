@@ -36,6 +36,8 @@ class Secret:
     what: str
     offset: int
     line: int
+    known: bool
+    """Found by its value, so it is a key; otherwise it has only the shape of one."""
 
 
 @dataclass(frozen=True)
@@ -61,14 +63,14 @@ def find_secrets(data: bytes, known: Known) -> Iterator[Secret]:
     for what, values in known.values.items():
         places = [at for value in values if (at := data.find(value)) >= 0]
         if places:
-            yield _at(data, what, min(places))
+            yield _at(data, what, min(places), known=True)
     seen: set[str] = set()
     for match in _ANY.finditer(data):
         what = next(what for what, shape in _EACH.items() if shape.match(match[0]))
         if what not in seen:
             seen.add(what)
-            yield _at(data, what, match.start())
+            yield _at(data, what, match.start(), known=False)
 
 
-def _at(data: bytes, what: str, offset: int) -> Secret:
-    return Secret(what, offset, data.count(b"\n", 0, offset) + 1)
+def _at(data: bytes, what: str, offset: int, *, known: bool) -> Secret:
+    return Secret(what, offset, data.count(b"\n", 0, offset) + 1, known)

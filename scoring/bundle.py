@@ -27,7 +27,7 @@ from harness.oci.records import (
 )
 from harness.oci.trees import pack_tree
 from harness.oci.write import Blob, Image, blob_of
-from harness.records import BlobRef, ImageRef, Record, SuiteRef, from_json, to_json
+from harness.records import BlobRef, Grown, ImageRef, Record, SuiteRef, from_json, to_json
 from harness.references import attempt_blobs, blob_refs
 from harness.store import Store
 from harness.suites.tree import Tree
@@ -74,14 +74,18 @@ class BundledImage(Record):
     whole: bool
 
 
-class BundleConfig(Record):
+class BundleConfig(Grown):
     """What a bundle says of itself."""
+
+    later = frozenset({"reviewed"})
 
     schema_version: Literal[1] = 1
     card: Digest
     core_digest: Digest
     suite: SuiteRef
     images: tuple[BundledImage, ...]
+    reviewed: tuple[Digest, ...] = ()
+    """Blobs that hold text in the shape of a key, which whoever made the bundle looked at and let through."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,8 @@ class Material:
     """What goes in beside the card and its evidence.
 
     ``suite`` is the suite's whole folder, ``releases`` what its tasks take from public releases (laid out as the user's
-    cache), ``locks`` the recipes and locks of the images; ``images`` the images that go in whole, of the ``needed``.
+    cache), ``locks`` the recipes and locks of the images; ``images`` the images that go in whole, of the ``needed``;
+    ``reviewed`` the blobs that may hold text in the shape of a key.
     """
 
     suite: Tree
@@ -98,6 +103,7 @@ class Material:
     needed: tuple[ImageRef, ...]
     images: tuple[Image, ...] = ()
     signature: bytes | None = None
+    reviewed: tuple[Digest, ...] = ()
 
 
 @dataclass
@@ -186,6 +192,7 @@ def _main(packed: Packed, card: Card, material: Material) -> Manifest:
         core_digest=card.core_digest,
         suite=card.core.plan.suite,
         images=tuple(BundledImage(image=ref, whole=ref.id in whole) for ref in material.needed),
+        reviewed=tuple(sorted(set(material.reviewed))),
     )
     layers = [packed.add(Kind.CARD, blob_of(card.to_bytes()), CARD_TYPE, **{TITLE: "card.json"})]
     if material.signature is not None:

@@ -16,6 +16,7 @@ from harness.digest import Digest, digest, sha256_bytes
 from harness.energy.records import EnergyFlag
 from harness.errors import VerifyError
 from harness.records import Count, ExecutionMode, JudgeKind, Microseconds, Record, from_json, to_json, to_value
+from harness.suites.lock import Standing
 from harness.untrusted import clean_text
 from scoring.card import Card
 from scoring.comparable import rehearsed
@@ -39,6 +40,8 @@ class Label(StrEnum):
     """Who made them, and how, is not known."""
     UNLOCKED = "unlocked images"
     """Tasks run in images that no lock makes anew."""
+    UNLOCKED_SUITE = "unlocked suite"
+    """Nobody locked the suite's version: what the version stands for is its hash alone."""
 
 
 class Entry(Record):
@@ -150,6 +153,7 @@ def labels(card: Card) -> tuple[Label, ...]:
         Label.CONTAMINATED: _contaminated(card),
         Label.FOREIGN: ExecutionMode.FOREIGN_PATCH in card.stamp.run.execution_modes,
         Label.UNLOCKED: any(not image.locked for image in plan.images),
+        Label.UNLOCKED_SUITE: card.stamp.run.suite_lock is Standing.UNLOCKED,
     }
     return tuple(label for label in Label if said[label])
 
@@ -173,6 +177,10 @@ def _blocks(card: Card) -> Iterator[str]:
     if stamp.run.image_drift or any(image.drift for image in plan.images):
         drifted = ", ".join(image.name for image in plan.images if image.drift)
         yield f"image drift: {drifted} built from other versions than locked (`trialbox images build`)"
+    if stamp.run.suite_lock is Standing.CHANGED:
+        suite = f"{clean_text(plan.suite.name)} {clean_text(plan.suite.version)}"
+        remedy = "put the suite's files back, or raise its version, `trialbox suite lock`, and run it again"
+        yield f"suite lock: {suite} is not what that version was locked as ({remedy})"
     if _unaudited(card):
         yield "unaudited: attempts were watched, and nobody has audited what was seen (`trialbox audit`)"
     if plan.judging is not None and plan.judging.kind is not JudgeKind.MODEL:

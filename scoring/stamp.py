@@ -26,6 +26,7 @@ from harness.records import (
 )
 from harness.scan.records import Tools
 from harness.suites.groups import OracleKind, Trust
+from harness.suites.lock import Standing
 from scoring import wording
 from scoring.audited import Audited
 from scoring.evidence import Evidence, TryEvidence
@@ -101,6 +102,8 @@ class Circumstances(Record):
     ledger: Digest | None = None
     """The last digest of the ledger's chain of what happened to this run."""
     certified: bool = False
+    suite_lock: Standing | None = None
+    """How the suite lies to its lock."""
     audited: Audited | None = None
     """What came of the audit, where there was one."""
 
@@ -108,7 +111,7 @@ class Circumstances(Record):
 class RunStamp(Grown):
     """The run's own facts."""
 
-    later = frozenset({"ledger", "certified"})
+    later = frozenset({"ledger", "certified", "suite_lock"})
 
     id: str
     created_us: Microseconds
@@ -126,6 +129,8 @@ class RunStamp(Grown):
     """The last digest of the ledger's chain of what happened to this run, by which a rewritten ledger is found."""
     certified: bool = False
     """Whether it was measured alone on its host, one attempt at a time, over a full idle calibration."""
+    suite_lock: Standing | None = None
+    """Whether the suite was what its version was locked as; None on older cards, which don't say."""
 
 
 class Channel(Record):
@@ -210,6 +215,7 @@ def make_stamp(evidence: Evidence, made: Circumstances) -> Stamp:
             interventions=made.interventions,
             ledger=made.ledger,
             certified=made.certified,
+            suite_lock=made.suite_lock,
         ),
         harness=made.harness,
         python=made.python,

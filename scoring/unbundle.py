@@ -118,6 +118,11 @@ def _read_main(layout: Layout, main: Manifest, manifests: Sequence[Manifest]) ->
     config = from_json(BundleConfig, layout.read(main.config.digest), f"{layout.where}: config")
     if (config.card, config.core_digest, config.suite) != (card.id, card.core_digest, card.core.plan.suite):
         raise VerifyError(f"{layout.where}: config", f"is of card {config.card}, the card is {card.id}", _AGAIN)
+    stranger = next((name for name in config.reviewed if name not in layout.digests()), None)
+    if stranger is not None:
+        raise UserError(
+            f"{layout.where}: config", f"says that blob {stranger} was looked at, which is not in it", _AGAIN
+        )
     return Bundle(layout, card, data, config, layers, dict(_images(layout, card, manifests)))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Container
 
 from harness.records import ExecutionMode, Plan, RunMode
 from harness.suites.groups import Trust
+from harness.suites.lock import Standing
 
 LIMITS = (
     "Scores are indicators of work on these tasks, not of readiness for production; to pass every task is not yet 100.",
@@ -36,6 +37,13 @@ GLOSSARY = {
     "hidden tests": "checks that no solver can see: they are nowhere in its container",
 }
 """Terms of a card, in plain words."""
+
+SUITE_LOCK = {
+    Standing.LOCKED: "the suite is what its version was locked as",
+    Standing.CHANGED: "the suite is not what its version was locked as; not publishable",
+    Standing.UNLOCKED: "nobody locked the suite's version; its hash alone says what it is",
+}
+"""How a suite lies to its lock."""
 
 DRY_RUN = "This was a dry run: no provider was called, and its figures say nothing about a model."
 

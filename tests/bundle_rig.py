@@ -55,7 +55,7 @@ class Made:
         return path
 
 
-def make_bundle(root: Path, signature: bytes | None = None) -> Made:
+def make_bundle(root: Path, signature: bytes | None = None, reviewed: tuple[str, ...] = ()) -> Made:
     """A bundle with everything that one may hold."""
     layer = b"x" * 10_240
     content = Content((sha256_bytes(layer),), "amd64", 1_700_000_000)
@@ -73,6 +73,7 @@ def make_bundle(root: Path, signature: bytes | None = None) -> Made:
         needed=(ref,),
         images=(whole("base", content, archive),),
         signature=signature,
+        reviewed=reviewed,
     )
     packed = pack(card, store, material)
     made = Made(card, path, store, packed, content, root / "bundle.tar")

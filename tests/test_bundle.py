@@ -18,6 +18,7 @@ from harness.oci.images import read_content
 from harness.oci.layout import open_layout
 from harness.oci.trees import lay_out
 from harness.oci.write import blob_of
+from harness.records import to_json
 from harness.secrets import Known, find_secrets
 from harness.suites.tree import read_tree
 from scoring.bundle import LOCKS_TYPE, SUITE_TYPE, Kind, Packed, evidence_of
@@ -176,6 +177,47 @@ def test_a_key_by_its_shape_is_refused_with_blob_and_place(key: bytes) -> None:
         refuse_secrets(packed, Known({}))
     assert name in str(caught.value) and "line 2, byte 8" in str(caught.value)
     assert key.decode() not in str(caught.value)
+
+
+def test_a_reviewed_blob_may_hold_the_shape_of_a_key_and_no_known_value() -> None:
+    packed, name = with_blob(b"one\n" + KEYS[0] + b"\ntwo " + KEYS[5] + b"\n")
+    other = packed.add(Kind.TASKS, blob_of(b"my " + KEYS[6]), "text/plain").digest
+    with pytest.raises(GateError) as caught:
+        refuse_secrets(packed, Known({}))
+    assert all(word in str(caught.value) for word in (name, other, "line 2", "line 3", "--reviewed"))
+    with pytest.raises(GateError) as caught:
+        refuse_secrets(packed, Known({}), [name])
+    assert name not in str(caught.value) and other in str(caught.value)
+    refuse_secrets(packed, Known({}), [name, other])
+    known = Known.of({"MY_KEY": KEYS[0].decode()}, {"MY_KEY"})
+    with pytest.raises(GateError) as caught:
+        refuse_secrets(packed, known, [name, other])
+    assert "MY_KEY" in str(caught.value) and "--reviewed" not in str(caught.value)
+
+
+def test_what_needs_no_review_may_not_be_said_to_have_had_one() -> None:
+    packed, name = with_blob(b"nothing that looks like a key")
+    for needless in (name, "sha256:" + "0" * 64, name[:20], "\x1b[31m"):
+        with pytest.raises(UserError, match="--reviewed") as caught:
+            refuse_secrets(packed, Known({}), [needless])
+        assert "\x1b" not in str(caught.value)
+
+
+def test_a_bundle_says_which_blobs_were_reviewed(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    plain = make_bundle(tmp_path / "a")
+    bundle = read_bundle(plain.path)
+    assert bundle.config.reviewed == () and b"reviewed" not in to_json(bundle.config)
+    blob = next(name for name, kind in plain.packed.kinds.items() if kind is Kind.EVIDENCE)
+    for reviewed in ((blob,), ("sha256:" + "0" * 64,)):
+        folder = tmp_path / reviewed[0][7:12]
+        folder.mkdir()
+        made = make_bundle(folder, reviewed=reviewed)
+        if reviewed == (blob,):
+            assert read_bundle(made.path).config.reviewed == reviewed
+        else:
+            with pytest.raises(UserError, match="looked at"):
+                read_bundle(made.path)
 
 
 def test_the_value_of_a_known_variable_is_found_in_any_form() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -76,6 +77,26 @@ def test_two_runs_give_one_core_and_a_whole_card(engine: Engine, images: dict[st
         with tarfile.open(home / "blobs" / "sha256" / name[7:9] / name[9:]) as tar:
             assert all(member.isfile() or member.issym() or member.isdir() for member in tar)
             assert any(member.isfile() for member in tar)
+
+
+def test_a_changed_suite_under_a_locked_version_says_so(
+    engine: Engine, images: dict[str, BuiltImage], tmp_path: Path
+) -> None:
+    home, suite = tmp_path / "state", tmp_path / "smoke"
+    shutil.copytree(Path(__file__).resolve().parent.parent / "tasks" / "smoke", suite)
+    arguments = ("run", str(suite), "--task", "bead-string", "--solver", "noop", "--energy", "off")
+    whole = trialbox(home, *arguments)
+    assert whole.code == 0, whole.err
+    assert "locked" not in whole.out + whole.err
+    hidden = next(path for path in sorted((suite / "seed-vault" / "hidden").iterdir()) if path.suffix == ".json")
+    hidden.write_text(hidden.read_text() + "\n")
+    ran = trialbox(home, *arguments)
+    assert ran.code == 0, ran.err
+    assert "smoke is not what 1.0.1 was locked as: the card says so and can't be published" in ran.err
+    assert "the suite is not what its version was locked as; not publishable" in ran.out
+    refused = trialbox(home, "card", "publish", "latest")
+    assert refused.code == 4
+    assert "suite lock: smoke 1.0.1 is not what that version was locked as (put the suite's files" in refused.err
 
 
 @pytest.mark.parametrize(

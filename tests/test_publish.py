@@ -23,11 +23,13 @@ from harness.gateway.scripted.provider import ScriptedProvider
 from harness.gateway.scripted.script import Script, Turn
 from harness.ledger import Ledger
 from harness.outcomes import Outcome
-from harness.records import Coverage, ImageRef, Judge, JudgeKind, Judging, Plan, RunMode
+from harness.records import Coverage, ImageRef, Judge, JudgeKind, Judging, Plan, RunMode, to_value
 from harness.store import LocalStore
+from harness.suites.lock import Standing
 from scoring.card import Card, make_card, write_card
 from scoring.evidence import Evidence
 from scoring.publish import Index, Label, blocks, labels, read_index, with_card
+from scoring.report.text import make_report
 from scoring.stamp import AuditStatus
 from tests.card_rig import MADE, Attempt, make_evidence, replace_run
 from tests.cli_rig import trialbox
@@ -63,6 +65,7 @@ def judged(kind: JudgeKind) -> Plan:
         ("dirty tree: the harness had changes", REAL, {"harness": CLEAN.model_copy(update={"dirty": True})}),
         ("dirty tree: it is not known which code ran", REAL, {"harness": MADE.harness}),
         ("image drift: python", changed(images=(DRIFTED,)), {}),
+        ("suite lock: s 1.0.0 is not what", REAL, {"suite_lock": Standing.CHANGED}),
         ("judge: a stub judge", judged(JudgeKind.STUB), {}),
         ("judge: a replay judge", judged(JudgeKind.REPLAY), {}),
         ("energy: uncertified (run it", REAL, {"certified": False}),
@@ -125,6 +128,19 @@ def test_a_part_of_a_suite_is_never_listed_as_the_whole(tmp_path: Path) -> None:
     assert "(partial)" in trialbox(home, "card", "list").out
     for shown in (trialbox(home, "card", "show", card.id).out, trialbox(home, "report", card.id).out):
         assert "(partial: tasks of the suite were left out)" in shown
+
+
+def test_a_suite_that_nobody_locked_is_a_label_and_older_cards_say_nothing(tmp_path: Path) -> None:
+    older, locked, unlocked = (made(tmp_path, suite_lock=one) for one in (None, Standing.LOCKED, Standing.UNLOCKED))
+    assert blocks(unlocked) == blocks(older) == ()
+    assert Label.UNLOCKED_SUITE in labels(unlocked)
+    assert labels(older) == labels(locked) == tuple(x for x in labels(unlocked) if x is not Label.UNLOCKED_SUITE)
+    assert "suite_lock" not in to_value(older.stamp.run)
+    assert len({one.core_digest for one in (older, locked, unlocked)}) == 1, "a lock moves no score"
+    assert [line for line in make_report(unlocked).head if "lock" in line] == [
+        "nobody locked the suite's version; its hash alone says what it is"
+    ]
+    assert not any("lock" in line for line in make_report(locked).head)
 
 
 def test_too_many_exclusions_are_a_label(tmp_path: Path) -> None:

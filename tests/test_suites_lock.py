@@ -10,7 +10,7 @@ import pytest
 from harness.errors import UserError
 from harness.suites.hashing import ScoreBasis, suite_ref
 from harness.suites.load import load_suite
-from harness.suites.lock import LOCK_FILE, check_lock, lock_suite
+from harness.suites.lock import LOCK_FILE, Standing, check_lock, lock_suite, standing
 from tests.suites_rig import LOCKS, edit, write_repo_task, write_suite
 
 BASIS = ScoreBasis(LOCKS)
@@ -77,6 +77,26 @@ def test_authoring_changes_need_a_new_lock_alone(folder: Path) -> None:
         check_lock(load_suite(folder), BASIS)
     lock_suite(load_suite(folder), BASIS)
     check_lock(load_suite(folder), BASIS)
+
+
+def test_how_a_suite_lies_to_its_lock(folder: Path) -> None:
+    """It is the files that count: a title or a platform moves nothing, and an authoring hash no score."""
+    assert standing(load_suite(folder), BASIS) is Standing.LOCKED
+    assert standing(load_suite(folder), ScoreBasis(LOCKS, "linux/arm64")) is Standing.LOCKED
+    edit(folder / "adder/task.toml", '"A title"', '"Another"')
+    edit(folder / "adder/reference/a.py", "x + y", "y + x")
+    assert standing(load_suite(folder), BASIS) is Standing.LOCKED
+    assert standing(load_suite(folder), ScoreBasis({"python": "sha256:" + "4" * 64})) is Standing.CHANGED
+    edit(folder / "adder/hidden/test_plain.py", "pass", "assert True")
+    assert standing(load_suite(folder), BASIS) is Standing.CHANGED
+    version(folder, "1.0.0", "1.0.1")
+    assert standing(load_suite(folder), BASIS) is Standing.UNLOCKED
+    lock_suite(load_suite(folder), BASIS)
+    assert standing(load_suite(folder), BASIS) is Standing.LOCKED
+    version(folder, "1.0.1", "1.0.0")
+    assert standing(load_suite(folder), BASIS) is Standing.CHANGED, "an earlier version is what it was locked as"
+    (folder / LOCK_FILE).unlink()
+    assert standing(load_suite(folder), BASIS) is Standing.UNLOCKED
 
 
 def test_an_added_task_raises_the_minor_version(folder: Path) -> None:

@@ -36,7 +36,7 @@ from scoring.formula import FORMULA
 from trialbox import places
 from trialbox.opening import images_of, opened, prepared, score_basis
 from trialbox.request import suite_folder
-from trialbox.running import PREDICTIONS, Done, stamped
+from trialbox.running import PREDICTIONS, Done, stamped, warn_of_lock
 
 PROVIDER = "elsewhere"
 """Who made the patches is not known here, nor what was paid for them."""
@@ -63,6 +63,7 @@ def grade_predictions(suite_name: str, path: Path, state: State, progress: Progr
     names = _names(matched.by_model)
     with prepared(state) as ledger, opened(state, progress) as engine:
         images = images_of(engine, [suite], progress)
+        lock = warn_of_lock(suite, score_basis(images, engine), progress)
         plan = _plan(suite, matched, names, images, engine)
         run = ledger.run(ledger.create_run(plan, {"suite": suite_name, PREDICTIONS: str(path)}))
         by_name = {names[model]: rows for model, rows in matched.by_model.items()}
@@ -70,9 +71,8 @@ def grade_predictions(suite_name: str, path: Path, state: State, progress: Progr
         preflight(engine, images["base"].handle, state.owner)
         with _tools(engine, images, store, ledger, state) as tools:
             _grade_all(run, suite, by_name, tools, ledger, progress)
-        return Graded(
-            stamped(run, None, engine, state, ledger, store, concurrency=_AT_ONCE, tasks=suite.tasks), matched.strangers
-        )
+        done = stamped(run, None, engine, state, ledger, store, concurrency=_AT_ONCE, tasks=suite.tasks, lock=lock)
+        return Graded(done, matched.strangers)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,12 +16,13 @@ from harness.oci.write import Blob, Image, write_folder, write_tar
 from harness.progress import Progress
 from harness.records import ImageRef
 from harness.releases import Releases
-from harness.secrets import Known, find_secrets
+from harness.secrets import Known, Secret, find_secrets
 from harness.state import State
 from harness.store import LocalStore
 from harness.suites.formats.repo import RepoTask
 from harness.suites.task import Suite
 from harness.suites.tree import REGULAR, Entry, Tree, read_tree
+from harness.untrusted import clean_text
 from scoring.bundle import Kind, Material, Packed, Size, pack
 from scoring.card import Card
 from trialbox import places
@@ -30,6 +31,8 @@ from trialbox.material import candidates, check_card, needed_images, suite_of
 from trialbox.settings import providers
 
 _LOCK_FILES = ("recipe.toml", "lock.json", "image.json")
+_LISTED = 20
+"""Places with a key that a refusal names."""
 
 
 @dataclass(frozen=True)
@@ -53,14 +56,18 @@ def bundle_card(
     *,
     images: bool,
     suite: str | None,
+    reviewed: Sequence[str],
     listed: Callable[[tuple[Size, ...]], None],
 ) -> Bundled:
     """Write the bundle of a card. *listed* hears the sizes before anything is written.
 
+    *reviewed* are the blobs, by digest, that may hold text in the shape of a key: the bundle's maker looked at them.
+
     Raises:
-        UserError: there is no such card, its suite is not here, or the output can't be written.
+        UserError: there is no such card, its suite is not here, the output can't be written, or a reviewed blob is not
+            in it or holds nothing to review.
         VerifyError: the card or its evidence is not whole.
-        GateError: there is a key in it; the blob and the place are named.
+        GateError: there is a key in it; each blob and place is named.
         InfraError: an image is neither in the cache nor to be built; the disk failed.
     """
     path, folder = _output(output)
@@ -80,33 +87,60 @@ def bundle_card(
         needed=needed,
         images=whole,
         signature=signature.read_bytes() if signature.is_file() else None,
+        reviewed=tuple(reviewed),
     )
     packed = pack(card, store, material)
     sizes = tuple(packed.sizes())
     listed(sizes)
-    refuse_secrets(packed, Known.of(os.environ, _named(state)))
+    refuse_secrets(packed, Known.of(os.environ, _named(state)), reviewed)
     size = (write_folder if folder else write_tar)(path, packed.index, packed.ordered())
     left_out = tuple(ref.name for ref in needed if ref.id not in {image.id for image in whole})
     return Bundled(card, path, size, sizes, left_out)
 
 
-def refuse_secrets(packed: Packed, known: Known) -> None:
+def refuse_secrets(packed: Packed, known: Known, reviewed: Collection[str] = ()) -> None:
     """Let no bundle go out with a key in it. Images are made of their locks alone, and not searched.
 
+    Text that only has the shape of a key may be a test's, or a model's own words: in the *reviewed* blobs it may stay.
+    The value of a key that is known here may not, in any.
+
     Raises:
-        GateError: there is one.
+        GateError: there is one; all places are named, and what can be done.
+        UserError: a reviewed blob is not in the bundle, or holds nothing of that shape.
     """
+    held: list[tuple[Blob, Secret]] = []
+    shaped: set[str] = set()
     for blob in packed.ordered():
         if packed.kinds[blob.digest] is Kind.IMAGES:
             continue
-        found = next(find_secrets(_read(blob), known), None)
-        if found is not None:
-            kind = packed.kinds[blob.digest].value
-            raise GateError(
-                f"blob {blob.digest} ({kind}, {packed.types[blob.digest]})",
-                f"holds {found.what} at line {found.line}, byte {found.offset}; nothing was written",
-                "a card with a key in its evidence can't travel",
-            )
+        for found in find_secrets(_read(blob), known):
+            if not found.known:
+                shaped.add(blob.digest)
+            if found.known or blob.digest not in reviewed:
+                held.append((blob, found))
+    needless = next((name for name in reviewed if name not in shaped), None)
+    if needless is not None:
+        problem = f"{clean_text(needless, 80)} is no blob of this bundle with text in the shape of a key"
+        raise UserError("--reviewed", problem, "give the digests that the refusal names, whole")
+    if held:
+        raise _refusal(packed, held)
+
+
+def _refusal(packed: Packed, held: Sequence[tuple[Blob, Secret]]) -> GateError:
+    """One error that names every place, so that one look at all of them is enough."""
+    said = [
+        f"blob {blob.digest} ({packed.kinds[blob.digest].value}, {packed.types[blob.digest]}) holds"
+        f" {found.what if found.known else f'text in the shape of {found.what}'} at line {found.line}, byte {found.offset}"
+        for blob, found in held[:_LISTED]
+    ]
+    said += [f"{len(held) - _LISTED} more"] if len(held) > _LISTED else []
+    if any(found.known for _, found in held):
+        remedy = "a card with a key in its evidence can't travel: withdraw that key"
+    else:
+        remedy = (
+            "if you looked at a blob and it holds no key, --reviewed DIGEST lets it through, and the bundle says so"
+        )
+    return GateError("keys", f"{'; '.join(said)}; nothing was written", remedy)
 
 
 def _read(blob: Blob) -> bytes:

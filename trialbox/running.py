@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -27,7 +28,9 @@ from harness.scanning import open_scanner
 from harness.spend import permit
 from harness.state import State
 from harness.store import LocalStore, Store
-from harness.suites.task import Task
+from harness.suites.hashing import ScoreBasis
+from harness.suites.lock import Standing, standing
+from harness.suites.task import Suite, Task
 from harness.sweep import Sweep, run_sweep
 from harness.traces.hook import traced
 from scoring.card import Card, make_card, write_card
@@ -38,7 +41,7 @@ from trialbox import places
 from trialbox.asking import Asking, askings
 from trialbox.auditing import audit_evidence
 from trialbox.entrance import Entrance
-from trialbox.opening import bundled, images_of, opened, prepared
+from trialbox.opening import bundled, images_of, opened, prepared, score_basis
 from trialbox.planning import Bench, make_plan
 from trialbox.pricing import prices_of
 from trialbox.request import Request, Selection, select
@@ -176,8 +179,20 @@ def _bench(
     for task in selection.tasks:
         Cores(range(engine.info.cpus)).require(task.limits.cpus)
     images = images_of(engine, [selection.suite], progress)
+    warn_of_lock(selection.suite, score_basis(images, engine), progress)
     selection = replace(selection, solvers=bundled(selection.solvers, engine, progress))
     return Bench(request, selection, asked, prices_of(state), images, engine, state, ledger, progress)
+
+
+def warn_of_lock(suite: Suite, basis: ScoreBasis, progress: Progress) -> Standing:
+    """How the suite lies to its lock; said before anything is spent if its card can't be published for that."""
+    found = standing(suite, basis)
+    if found is Standing.CHANGED:
+        progress.note(
+            f"{suite.name} is not what {suite.version} was locked as: the card says so and can't be published;"
+            f" `trialbox suite lock {shlex.quote(str(suite.folder))}` names what changed"
+        )
+    return found
 
 
 def _energy(request: Request, state: State) -> EnergyRequest:
@@ -201,6 +216,7 @@ def _to_its_card(run: Run, bench: Bench) -> Done:
     concurrency = bench.selection.concurrency
     prices = bench.prices if run.plan.mode is RunMode.REAL and bench.asked else None
     tasks = bench.selection.tasks
+    lock = standing(bench.selection.suite, score_basis(bench.images, bench.engine))
     return stamped(
         run,
         idle_after,
@@ -210,6 +226,7 @@ def _to_its_card(run: Run, bench: Bench) -> Done:
         store,
         concurrency=concurrency,
         tasks=tasks,
+        lock=lock,
         prices=prices,
     )
 
@@ -224,15 +241,23 @@ def stamped(
     *,
     concurrency: int,
     tasks: Sequence[Task],
+    lock: Standing,
     prices: PriceTable | None = None,
 ) -> Done:
-    """The card of a run whose cells have all ended, audited. *prices* are what money is shown by, where any is."""
+    """The card of a run whose cells have all ended, audited.
+
+    Args:
+        lock: how the suite lies to its lock.
+        prices: what money is shown by, where any is.
+    """
     if prices is not None:
         store.put(to_json(prices), PRICES_TYPE)
     head = ledger.check(run.id)
     evidence = read_evidence(run.plan, ledger.tries(run.id), store, idle_after, prices)
     audited = audit_evidence(evidence, {task.id: task for task in tasks}, store)
-    made = _circumstances(run, engine, ledger, concurrency, head).model_copy(update={"audited": audited})
+    made = _circumstances(run, engine, ledger, concurrency, head).model_copy(
+        update={"audited": audited, "suite_lock": lock}
+    )
     card = make_card(evidence, made)
     path = write_card(state.cards, card)
     ledger.set_card(run.id, card.id)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field
@@ -50,6 +51,17 @@ class SuiteLock(FileModel):
     """Every version that was ever locked, this one included."""
 
 
+class Standing(StrEnum):
+    """How a suite as it is lies to what its version was locked as."""
+
+    LOCKED = "locked"
+    """It has the hash that is in the lock under its version."""
+    CHANGED = "changed"
+    """The lock has another hash under its version."""
+    UNLOCKED = "unlocked"
+    """Nobody locked its version."""
+
+
 def lock_suite(suite: Suite, basis: ScoreBasis) -> SuiteLock:
     """Record the suite's identity in its folder and give it back.
 
@@ -84,6 +96,21 @@ def check_lock(suite: Suite, basis: ScoreBasis) -> SuiteLock:
     if current != lock:
         raise UserError(where, "does not say what the suite is", remedy)
     return lock
+
+
+def standing(suite: Suite, basis: ScoreBasis) -> Standing:
+    """How the suite's score hashes lie to the lock in its folder; authoring hashes move no score and don't count.
+
+    The comparison is for the lock's own platform: one of another platform says nothing about the files.
+
+    Raises:
+        UserError: the lock can't be read or is malformed; a task could not be loaded, or its image has no lock.
+    """
+    lock = read_lock(suite)
+    if lock is None or suite.version not in lock.history:
+        return Standing.UNLOCKED
+    now = suite_ref(suite, ScoreBasis(basis.image_locks, lock.platform))
+    return Standing.LOCKED if lock.history[suite.version] == now.hash else Standing.CHANGED
 
 
 def read_lock(suite: Suite) -> SuiteLock | None:

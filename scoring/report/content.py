@@ -8,6 +8,7 @@ from harness.untrusted import clean_text
 from scoring.card import Card
 from scoring.report.table import NONE, Table
 from scoring.report.text import Report, make_report
+from scoring.wording import SUITE_LOCK
 
 __all__ = ["full_report"]
 
@@ -125,6 +126,7 @@ def _circumstances(card: Card) -> Table:
         ("tools", clean_text(tools, 400) or NONE),
         ("partial", "yes: tasks of the suite were left out" if run.partial else "no"),
         ("image drift", "yes" if run.image_drift else "no"),
+        ("suite's lock", SUITE_LOCK[run.suite_lock] if run.suite_lock else "not known: the card is older"),
         ("audit", stamp.audit.status.value),
     ]
     for name, channel in stamp.audit.channels.items():

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from harness.counted import counted
 from harness.errors import VerifyError
+from harness.suites.lock import Standing
 from harness.untrusted import clean_text
 from scoring.aggregate import Aggregate
 from scoring.card import Card
@@ -16,6 +17,7 @@ from scoring.report import attempts, audits, frontiers, models, rates, selection
 from scoring.report.figures import figure, mean, per_resolved, provenance, total
 from scoring.report.table import NONE, Table, seconds
 from scoring.within import Within
+from scoring.wording import SUITE_LOCK
 
 __all__ = ["NONE", "Report", "Table", "make_report", "per_resolved", "total"]
 
@@ -100,6 +102,8 @@ def _head(card: Card) -> tuple[str, ...]:
     if run.image_drift:
         drifted = ", ".join(image.name for image in plan.images if image.drift)
         lines.append(f"image drift: {drifted} built from other versions than locked; not publishable, not comparable")
+    if run.suite_lock is not None and run.suite_lock is not Standing.LOCKED:
+        lines.append(SUITE_LOCK[run.suite_lock])
     watts = {
         f"{e.estimator_watts} W ({e.estimator_source})"
         for c in card.measured.cells

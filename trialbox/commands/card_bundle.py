@@ -19,6 +19,7 @@ class BundleOptions(Options):
     output: str
     without_images: bool
     suite: str | None
+    reviewed: list[str] | None
 
 
 def declare(parser: Parser) -> None:
@@ -30,12 +31,15 @@ def declare(parser: Parser) -> None:
     add("--output", metavar="FILE|DIR", required=True, help=form)
     add("--without-images", action="store_true", help="leave the images out; their locks are in it all the same")
     add("--suite", metavar="FOLDER", help="the card's suite, where it is not an installed one")
+    about = "a blob that was refused for text in the shape of a key, and that you looked at: it holds none (repeatable)"
+    add("--reviewed", metavar="DIGEST", action="append", help=about)
 
 
 def bundle(options: BundleOptions) -> ExitCode:
     """Write a card, its evidence, its suite and its images to one file, an OCI layout.
 
-    Sizes are listed first. The same card gives the same bytes. A bundle with a key in it is refused.
+    Sizes are listed first. The same card gives the same bytes. A bundle with a key in it is refused; text that only
+    looks like one is let through in the blobs that --reviewed names, and the bundle says which those are.
     """
     from trialbox import display, places
     from trialbox.packing import bundle_card
@@ -55,6 +59,7 @@ def bundle(options: BundleOptions) -> ExitCode:
             progress,
             images=not options.without_images,
             suite=options.suite,
+            reviewed=options.reviewed or (),
             listed=tell,
         )
     if options.as_json:

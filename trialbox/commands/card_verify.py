@@ -47,7 +47,7 @@ def verify(options: VerifyOptions) -> ExitCode:
 
     With --signature the signature beside the card (or in the bundle) must be by the key of --key and of this very file.
     """
-    name, result, data, envelope = _read(options)
+    name, result, data, envelope, reviewed = _read(options)
     problems = list(result.problems)
     identity = result.card.id if result.card else None
     signed = None
@@ -57,6 +57,8 @@ def verify(options: VerifyOptions) -> ExitCode:
     if options.as_json:
         said: dict[str, object] = {"id": identity, "ok": not problems, "problems": problems, "blobs": result.blobs}
         said["depth"] = result.depth.value
+        if reviewed:
+            said["reviewed"] = list(reviewed)
         if signed is not None:
             said["signature"] = {"ok": signed.ok, "keyids": list(signed.keyids)}
         say(said)
@@ -64,6 +66,8 @@ def verify(options: VerifyOptions) -> ExitCode:
         what = "core, measured values and" if result.depth.value == "derived" else "its bytes and"
         line(f"{identity} is whole: {what} {result.blobs} blobs are what they say")
         line(f"depth {result.depth.value}: {_SAID[result.depth.value]}")
+        for blob in reviewed:
+            line(f"blob {blob} has text in the shape of a key; whoever made the bundle says that it is none")
         if signed is not None:
             line(f"signed by the key of {options.key}")
     else:
@@ -74,8 +78,9 @@ def verify(options: VerifyOptions) -> ExitCode:
     return ExitCode.NO if problems else ExitCode.DONE
 
 
-def _read(options: VerifyOptions) -> tuple[str, Verification, bytes, bytes | None]:
-    """What to call it, what came of it, the card's bytes (where they are needed), and its signature."""
+def _read(options: VerifyOptions) -> tuple[str, Verification, bytes, bytes | None, tuple[str, ...]]:
+    """What to call it, what came of it, the card's bytes (where they are needed), its signature, and the blobs of a
+    bundle that were let through with text in the shape of a key."""
     from harness.errors import UserError
     from harness.store import LocalStore
     from scoring.card import find_card, read_card
@@ -94,13 +99,13 @@ def _read(options: VerifyOptions) -> tuple[str, Verification, bytes, bytes | Non
             raise UserError("--depth", "a bundle is always verified wholly", "leave it out")
         bundle = read_bundle(path)
         result = verify_derived(bundle.card_bytes, bundle.store)
-        return path.name, result, bundle.card_bytes, bundle.signature
+        return path.name, result, bundle.card_bytes, bundle.signature, bundle.config.reviewed
     state = places.state()
     path = find_card(state.cards, options.name)
     result = verify_path(path, LocalStore(state.blobs), expected_id(options.name, path.stem), depth)
     beside = signature_path(path) if options.signature else None
     signature = beside.read_bytes() if beside is not None and beside.is_file() else None
-    return path.name, result, read_card(path) if options.signature else b"", signature
+    return path.name, result, read_card(path) if options.signature else b"", signature, ()
 
 
 def _signed(options: VerifyOptions, envelope: bytes | None, result: Verification, data: bytes) -> Checked:
