@@ -26,7 +26,7 @@ from scoring.unbundle import read_bundle
 from scoring.verify import verify_bytes, verify_card
 from tests.bundle_rig import LOCKS, SUITE, Made, make_bundle
 from tests.card_rig import blob_path
-from trialbox.packing import refuse_secrets
+from trialbox.packing import check_digests, refuse_secrets
 
 CHANGES = 500
 
@@ -197,9 +197,12 @@ def test_a_reviewed_blob_may_hold_the_shape_of_a_key_and_no_known_value() -> Non
 
 def test_what_needs_no_review_may_not_be_said_to_have_had_one() -> None:
     packed, name = with_blob(b"nothing that looks like a key")
-    for needless in (name, "sha256:" + "0" * 64, name[:20], "\x1b[31m"):
-        with pytest.raises(UserError, match="--reviewed") as caught:
+    for needless in (name, "sha256:" + "0" * 64):
+        with pytest.raises(UserError, match="--reviewed"):
             refuse_secrets(packed, Known({}), [needless])
+    for bad in (name[:20], name[7:], name.upper(), "\x1b[31m", ""):
+        with pytest.raises(UserError, match="--reviewed") as caught:
+            check_digests([name, bad])
         assert "\x1b" not in str(caught.value)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from trialbox.material import candidates, check_card, needed_images, suite_of
 from trialbox.settings import providers
 
 _LOCK_FILES = ("recipe.toml", "lock.json", "image.json")
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _LISTED = 20
 """Places with a key that a refusal names."""
 
@@ -70,6 +72,7 @@ def bundle_card(
         GateError: there is a key in it; each blob and place is named.
         InfraError: an image is neither in the cache nor to be built; the disk failed.
     """
+    check_digests(reviewed)
     path, folder = _output(output)
     store = LocalStore(state.blobs)
     card, card_path = load_whole(name, store)
@@ -98,6 +101,13 @@ def bundle_card(
     return Bundled(card, path, size, sizes, left_out)
 
 
+def check_digests(reviewed: Iterable[str]) -> None:
+    """Refuse what was given with ``--reviewed`` and is no digest. Raises :class:`UserError`."""
+    for name in reviewed:
+        if not _DIGEST.fullmatch(name):
+            raise UserError("--reviewed", f"{clean_text(name, 80)!r} is no digest", "give it whole: sha256:, 64 digits")
+
+
 def refuse_secrets(packed: Packed, known: Known, reviewed: Collection[str] = ()) -> None:
     """Let no bundle go out with a key in it. Images are made of their locks alone, and not searched.
 
@@ -120,8 +130,8 @@ def refuse_secrets(packed: Packed, known: Known, reviewed: Collection[str] = ())
                 held.append((blob, found))
     needless = next((name for name in reviewed if name not in shaped), None)
     if needless is not None:
-        problem = f"{clean_text(needless, 80)} is no blob of this bundle with text in the shape of a key"
-        raise UserError("--reviewed", problem, "give the digests that the refusal names, whole")
+        problem = f"{needless} is no blob of this bundle with text in the shape of a key"
+        raise UserError("--reviewed", problem, "give those that the refusal names")
     if held:
         raise _refusal(packed, held)
 
@@ -130,7 +140,7 @@ def _refusal(packed: Packed, held: Sequence[tuple[Blob, Secret]]) -> GateError:
     """One error that names every place, so that one look at all of them is enough."""
     said = [
         f"blob {blob.digest} ({packed.kinds[blob.digest].value}, {packed.types[blob.digest]}) holds"
-        f" {found.what if found.known else f'text in the shape of {found.what}'} at line {found.line}, byte {found.offset}"
+        f" {'' if found.known else 'text in the shape of '}{found.what} at line {found.line}, byte {found.offset}"
         for blob, found in held[:_LISTED]
     ]
     said += [f"{len(held) - _LISTED} more"] if len(held) > _LISTED else []
