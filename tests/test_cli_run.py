@@ -16,7 +16,7 @@ import pytest
 
 from harness.engine.client import Engine
 from harness.engine.images import BuiltImage
-from harness.engine.sandbox import STATE_LABEL
+from harness.engine.owned import STATE_LABEL
 from harness.ledger import Ledger
 from harness.state import State
 from tests.cli_rig import heed_signals, trialbox
