@@ -72,7 +72,7 @@ def test_a_patch_task(patch: Path) -> None:
 
 FUNCTION_MISTAKES = {
     "no target": ('target = "runs.py"\n', "", "task.toml: target: this key is missing"),
-    "no export": ('export = "runs"\n', "", "export: this key is missing; expected text that matches ^[A-Za-z_]"),
+    "no export": ('export = "runs"\n', "", "export: this key is missing; expected a bare name of Python's"),
     "no module": ('"runs.py"', '"runs.txt"', "target: should be a Python module's path such as 'solution.py'"),
     "no name": ('"runs.py"', '"my-runs.py"', "target: should be a Python module's path"),
     "outside": ('"runs.py"', '"../runs.py"', "target: path '../runs.py' should be relative"),

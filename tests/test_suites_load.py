@@ -9,15 +9,19 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from harness.errors import UserError
 from harness.suites.formats.common import OracleVisibility
 from harness.suites.groups import ExitStatusGroup, Trust
 from harness.suites.load import find_suites, load_suite, load_task
-from harness.suites.oracles import CommandsOracle
+from harness.suites.models import AnyTask, SuiteSpec
+from harness.suites.oracles import CasesOracle, CommandsOracle
 from harness.suites.parse import parse_json
+from harness.suites.schema import WORDS
 from tests.suites_rig import EXPOSURE, PUBLIC, edit, write, write_joule_task, write_repo_task, write_suite
 
 
@@ -115,6 +119,11 @@ TOML_MISTAKES = {
     ),
     "bad date": ("2026-11-30", '"soon"', "provenance.created: input should be a valid date"),
     "bad path": ('"hidden/adds.json"', '"hidden/../x"', "groups[0].file: path 'hidden/../x' should be relative"),
+    "hidden file elsewhere": (
+        '"hidden/adds.json"',
+        '"adds.json"',
+        "groups[0].file: string should match pattern '^hidden/.', got 'adds.json'; expected a path such as hidden/",
+    ),
     "bad canary": (PUBLIC, "x", "canary.public: string should match"),
     "not TOML": ("schema = 1", "schema = ", "is not TOML: Invalid value (at line 2"),
     "thousands of digits": ("schema = 1", f"schema = {'9' * 5000}", "is not TOML: Exceeds the limit"),
@@ -342,13 +351,22 @@ def test_no_suites_are_one_line(tmp_path: Path) -> None:
         ('"plain-adder"]', '"adder"]', "two tasks are named 'adder'"),
         (', "plain-adder"', "", "'plain-adder' is not listed"),
         ('"plain-adder"]', '"plain-adder", "more"]', "more: there is no such task folder"),
-        ('"1.0.0"', '"1.0"', "version: string should match"),
+        ('"1.0.0"', '"1.0"', "got '1.0'; expected three numbers such as 1.0.0"),
+        ('"plain-adder"]', '"Plain"]', "got 'Plain'; expected lowercase words joined by hyphens"),
+        ('name = "little"', "", "name: this key is missing; expected lowercase words joined by hyphens"),
         ('"For tests."', '"For tests."\nowner = 1', "owner: is an unknown key"),
     ],
 )
 def test_a_mistake_in_suite_toml_is_one_line(suite: Path, old: str, new: str, expected: str) -> None:
     edit(suite / "suite.toml", old, new)
     assert expected in message(lambda: load_suite(suite))
+
+
+def test_each_pattern_that_is_put_into_words_is_one_of_the_models() -> None:
+    kinds: tuple[Any, ...] = (AnyTask, SuiteSpec, CasesOracle)
+    told = json.dumps([TypeAdapter(kind).json_schema() for kind in kinds])
+    untold = [pattern for pattern in WORDS if json.dumps(pattern) not in told]
+    assert untold == ["^hidden/."], "which stands behind a validator, where no schema shows it"
 
 
 def test_keep_going_loads_the_good_and_lists_the_bad(suite: Path) -> None:

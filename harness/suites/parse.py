@@ -151,12 +151,14 @@ def _problem(error: ErrorDetails) -> str:
 
 
 def _remedy(adapter: TypeAdapter[Any], error: ErrorDetails) -> str:
-    """What should stand where a key is missing; other messages say it themselves."""
+    """What should stand where a key is missing or a text has another shape; other messages say it themselves."""
     match error["type"]:
         case "missing":
             wanted = schema.expected(adapter.json_schema(), error["loc"])
         case "union_tag_not_found":
             wanted = schema.tags(adapter.json_schema(), error["loc"])
+        case "string_pattern_mismatch":
+            wanted = schema.WORDS.get(error["ctx"]["pattern"], "")
         case _:
             wanted = ""
     return f"expected {wanted}" if wanted else ""

@@ -16,7 +16,17 @@ _PLAIN = {
     "object": "a table of keys",
     "null": "nothing",
 }
-_ONE_LINE = r"^[^\x00-\x1f\x7f]+$"
+WORDS = {
+    r"^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$": "lowercase words joined by hyphens",
+    r"^(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)$": "three numbers such as 1.0.0",
+    r"^[^\x00-\x1f\x7f]+$": "one line of text",
+    r"^hidden/.": "a path such as hidden/cases.json",
+    r"^[^:\s][^:]*\.py(?:::[A-Za-z_]\w*)+(?:\[[^\]\n]+\])?$": "an id such as test_a.py::test_x",
+    r"^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$": "a target such as package.module:function",
+    r"^[A-Za-z_]\w*$": "a bare name of Python's",
+    r"^[^\n]+:[1-9][0-9]*:[a-z]+:[0-9a-f]{8}$": "a mutant's name, as `trialbox suite check --mutants` prints it",
+}
+"""What patterns of authors' texts mean, for those who read no patterns."""
 _LONGEST_PATTERN = 60
 
 
@@ -70,8 +80,8 @@ def _shape(schema: Schema, node: Schema) -> str:
             return f"one of: {', '.join(map(str, values))}"
         case {"format": "date"}:
             return "a date such as 2026-11-30"
-        case {"type": "string", "pattern": pattern} if pattern == _ONE_LINE:
-            return "one line of text"
+        case {"type": "string", "pattern": str(pattern)} if pattern in WORDS:
+            return WORDS[pattern]
         case {"type": "string", "pattern": str(pattern)} if len(pattern) <= _LONGEST_PATTERN:
             return f"text that matches {pattern}"
         case {"type": "array", "items": {"type": "string"}}:
