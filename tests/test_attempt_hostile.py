@@ -249,7 +249,7 @@ def test_everything_deleted_is_a_change_not_a_fault(rig):
         "git update-index --skip-worktree pkg/words.py",
         "git commit -qam 'mine'",
         "git commit -qam 'mine'; git replace HEAD~1 HEAD",
-        "echo '*' > .git/info/exclude",
+        "mkdir -p .git/info; echo '*' > .git/info/exclude",
         "git checkout -q --orphan other",
         "rm -rf .git",
     ],

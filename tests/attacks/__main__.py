@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +20,7 @@ from pathlib import Path
 from harness.engine.connect import connect
 from harness.engine.images import ensure
 from tests.attacks.page import PAGE, make_page
-from tests.attacks.pair import Stage, all_rows
+from tests.attacks.pair import Row, Stage, all_rows
 from tests.attacks.run import Result, needs_engine, run_row
 from tests.attacks.workshop import Workshop, make_workshop
 from tests.conftest import IMAGES, ROOT, image_cache
@@ -42,9 +42,9 @@ def main(words: list[str]) -> int:
     if not rows or (asked.write and len(rows) < len(all_rows())):
         parser.error("--write needs all rows" if rows else "no such row")
     began = time.monotonic()
-    with _workshop(needed=any(map(needs_engine, rows))) as workshop, ThreadPoolExecutor(asked.jobs) as pool:
+    with _workshop(needed=any(map(needs_engine, rows))) as workshop:
         results = []
-        for result in pool.map(lambda row: run_row(row, workshop), rows):
+        for result in _results(rows, workshop, asked.jobs):
             results.append(result)
             _tell(result, details=asked.details)
     wrong = [result for result in results if result.wrong]
@@ -53,6 +53,16 @@ def main(words: list[str]) -> int:
     if asked.write and not wrong:
         PAGE.write_text(make_page(all_rows()))
     return 1 if wrong else 0
+
+
+def _results(rows: Sequence[Row], workshop: Workshop | None, jobs: int) -> Iterator[Result]:
+    """The rows' results in their order. Those without a container come about first and alone: some look at what is
+    printed, and standard output is everybody's."""
+    quick = {row.id: run_row(row, None) for row in rows if not needs_engine(row)}
+    with ThreadPoolExecutor(jobs) as pool:
+        rest = {row.id: pool.submit(run_row, row, workshop) for row in rows if row.id not in quick}
+        for row in rows:
+            yield quick[row.id] if row.id in quick else rest[row.id].result()
 
 
 @contextmanager

@@ -8,7 +8,7 @@ PAIR = Pair(
         r"""
         reach=$(git rev-list --objects --all | wc -l)
         have=$(git cat-file --batch-all-objects --batch-check | wc -l)
-        [ "$reach" -eq "$have" ] && [ ! -e .git/objects/info/alternates ] && echo "found nothing" || echo "LOOT $have of $reach"
+        [ "$have" -gt 0 ] && [ "$reach" -eq "$have" ] && [ ! -e .git/objects/info/alternates ] && echo "found nothing" || echo "LOOT $have of $reach"
         """,
     ),
     verdict=("failed", "found nothing"),

@@ -13,10 +13,10 @@ PAIR = Pair(
         """,
     ),
     verdict=("failed", "found nothing"),
-    honest="resolves its own name",
+    honest="asks by number for a server of its own",
     control=Solve(
         r"""
-        python3 -c "import socket; socket.getaddrinfo('localhost', 80)"; fix
+        python3 -c "import socket; socket.getaddrinfo('127.0.0.1', 80)" && fix
         """,
     ),
 )

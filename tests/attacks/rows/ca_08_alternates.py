@@ -7,8 +7,8 @@ from tests.attacks.planted import planted
 PAIR = Pair(
     stage=Stage.CAPTURE,
     attack=planted(*ELSEWHERE),
-    verdict=("solved", "host: no trace"),
-    never=("failed", "rejected"),
+    verdict=("solved", "host: no trace", "same bytes graded"),
+    never=("failed", "rejected", "other bytes graded"),
     honest="packs its repository",
     control=Solve("fix; git add -A; git commit -qm x; git gc -q"),
 )

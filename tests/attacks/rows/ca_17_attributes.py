@@ -6,8 +6,8 @@ PAIR = Pair(
     stage=Stage.CAPTURE,
     attack=Solve(
         r"""
-        printf '*.py eol=crlf working-tree-encoding=UTF-16 ident\n' > .gitattributes
-        fix; printf '# $Id$\r\n' >> pkg/words.py; git add -A; git commit -qm x
+        printf '*.py eol=crlf working-tree-encoding=ISO-8859-1 ident\n' > .gitattributes
+        fix; printf '# \303\251 $Id$\r\n' >> pkg/words.py; git add -A; git commit -qm x
         """,
     ),
     verdict=("solved", "same bytes graded"),
