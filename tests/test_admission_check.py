@@ -134,7 +134,7 @@ def test_a_good_task_is_admitted_remembered_and_bound_to_its_hashes(engine, imag
 
     again = trialbox(home, "suite", "check", str(folder))
     assert again.code == 0
-    assert "1 of 1 tasks admitted, 1 of them as checked before" in again.out
+    assert "1 of 1 task admitted, 1 of them as checked before" in again.out
     (header,) = (row for row in again.out.splitlines() if "noop" in row)
     assert " ".join(header.split()).startswith("task noop wrong partial breaker reference ladder base mutants")
     (shown,) = (row for row in again.out.splitlines() if row.split()[:1] == ["spans"])
