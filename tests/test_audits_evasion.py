@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import base64
 import codecs
+import subprocess
+import sys
 import time
 
 import pytest
 
 from audits.commands import Aim, deeds_of
 from audits.records import Axis, Kind
+from audits.shell import parse
 
 READ = "cat /solution/solve.sh"
 OPEN = "print(open('/solution/solve.sh').read())"
@@ -159,3 +162,21 @@ def test_a_script_that_grows_as_it_is_spread_out_takes_no_long_time(text: str) -
     began = time.process_time()
     deeds_of(text)
     assert time.process_time() - began < 10
+
+
+def test_letters_beyond_c_tables_end_no_process() -> None:
+    program = (
+        "import random; from audits.commands import deeds_of; draw = random.Random(1)\n"
+        "far = lambda: chr(draw.randrange(0xe000, 0x110000))\n"
+        "for _ in range(3000):\n"
+        "    deeds_of(''.join(draw.choice([draw.choice('{}[]()$<>&|;` a'), far()]) for _ in range(60)))\n"
+        "    deeds_of('{\\U0010ffff \\U000be3bf{\\U000ccfc2')"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("text", [f"echo ü\U0001f600; {READ}", f"echo '\u4e2d' | {READ}", f"cat <<ü | sh\n{READ}\nü\n"])
+def test_letters_of_any_script_hide_nothing(text: str) -> None:
+    assert Kind.GOLD_PATH in had(text)
+    assert parse(text).commands[0].argv[-1] in {"ü\U0001f600", "\u4e2d", "cat"}

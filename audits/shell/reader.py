@@ -12,13 +12,14 @@ from audits.shell.command import SHELLS, Command, Redirect, Script, fed, hidden_
 from audits.shell.printed import ansi, printed
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Node, Parser, Tree
 
 MAX_TEXT = 1 << 20
 """Bytes of one script; of a longer one nothing is parsed."""
 MAX_COMMANDS = 20_000
 _MAX_DEPTH = 120
 _MAX_NESTED = 8
+_PLAIN = bytes(range(128)) + b"." * 128
 _MAX_LINES = 5_000
 _MAX_PARSED = 4 << 20
 """Bytes of a script and all scripts within it: one that is short may run another very often."""
@@ -36,6 +37,15 @@ def _parser() -> Parser:
     from tree_sitter import Language, Parser
 
     return Parser(Language(tree_sitter_bash.language()))
+
+
+def _tree(raw: bytes) -> Tree:
+    """The tree of a script, by places in its bytes.
+
+    The grammar's scanner looks letters up in C's tables of 256 and reads beyond them for any further one, which ends
+    the process. To bash such bytes are parts of words like others, so the parser gets a dot for each.
+    """
+    return _parser().parse(raw.translate(_PLAIN))
 
 
 class Reader:
@@ -57,7 +67,7 @@ class Reader:
             self._script.partial = f"a script of {len(raw)} bytes was not parsed"
         if self._spent() or len(raw) > MAX_TEXT:
             return
-        tree = _parser().parse(raw)
+        tree = _tree(raw)
         self._raw = raw
         self._walk(tree.root_node, 0, None)
         if tree.root_node.has_error:
@@ -80,7 +90,7 @@ class Reader:
             reader._known = dict(self._known)
             raw = line.encode("utf-8", "replace")
             reader._raw = raw
-            reader._walk(_parser().parse(raw).root_node, 0, None)
+            reader._walk(_tree(raw).root_node, 0, None)
             self._known |= reader._known
             self._script.commands += [one for one in again.commands if (one.argv, one.redirects) not in before]
 
