@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,14 +13,19 @@ from harness.digest import Digest
 from harness.errors import VerifyError
 from harness.outcomes import Outcome, in_denominator
 from harness.records import Plan, SolverRef, to_value
+from harness.untrusted import clean_text
 from scoring.card import Card
 from scoring.measured import MeasuredSolver
+from scoring.planned import NOT_PLANNED, planned_count
 from scoring.stamp import EngineStamp, HarnessInfo, HostStamp, Prices, RunStamp
 
 FIGURES = ("f", "q", "s", "c", "combined")
 """The figures of a cell by their names on a card; the last is in 0..100, the others in 0..1."""
 
-
+_NUMBER = re.compile(r"[0-9]+(?:/0*[1-9][0-9]*|\.[0-9]+)?")
+_LONGEST = 1000
+"""Characters of a figure: more than any exact mean of parts of an attempt has, and few enough to be read at once."""
+_AGAIN = "get the card again from who made it"
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
@@ -81,8 +87,22 @@ class Board:
 
 @cache
 def scored(outcome: str, *figures: str | None) -> Scored:
-    """A cell from its texts; equal cells are one object, since a large card has few different ones."""
-    return Scored(Outcome(outcome), tuple(None if one is None else Fraction(one) for one in figures))
+    """A cell from its texts; equal cells are one object, since a large card has few different ones.
+
+    Raises:
+        ValueError: there is no such outcome.
+        VerifyError: a figure is none: texts such as ``1/0`` or ``1e999999999`` are in a file as easily as others.
+    """
+    most = (*(1 for _ in FIGURES[:-1]), 100)
+    found = (None if one is None else _figure(one, limit) for one, limit in zip(figures, most, strict=True))
+    return Scored(Outcome(outcome), tuple(found))
+
+
+def _figure(text: str, most: int) -> Fraction:
+    value = Fraction(text) if len(text) <= _LONGEST and _NUMBER.fullmatch(text) else None
+    if value is None or not 0 <= value <= most:
+        raise VerifyError("core.cells", f"holds {clean_text(text, 40)!r}, which is no figure", _AGAIN)
+    return value
 
 
 def cell_of(value: Mapping[str, Any]) -> tuple[str, str, int, Scored]:
@@ -90,6 +110,7 @@ def cell_of(value: Mapping[str, Any]) -> tuple[str, str, int, Scored]:
 
     Raises:
         KeyError, TypeError, ValueError: it is none.
+        VerifyError: it holds a figure that is none.
     """
     place = value["cell"]
     exact = (value[name]["exact"] for name in FIGURES[:-1])
@@ -131,14 +152,18 @@ def gathered(plan: Plan, cells: Iterable[tuple[str, str, int, Scored]]) -> Cells
     for solver, task, attempt, one in cells:
         found.setdefault(solver, {}).setdefault(task, {})[attempt] = one
         count += 1
-    planned, attempts = {task.task for task in plan.tasks}, set(range(1, plan.attempts + 1))
+    planned = {task.task for task in plan.tasks}
+    # The number first: a forged one of attempts is not to be counted up to.
+    if count != planned_count(plan):
+        raise VerifyError("core.cells", NOT_PLANNED, _AGAIN)
+    attempts = set(range(1, plan.attempts + 1))
     if (
         found.keys() != {solver.name for solver in plan.solvers}
         or any(tasks.keys() != planned for tasks in found.values())
         or any(one.keys() != attempts for tasks in found.values() for one in tasks.values())
         or count != len(found) * len(planned) * len(attempts)
     ):
-        raise VerifyError("core.cells", "are not the planned ones, each once", "get the card again from who made it")
+        raise VerifyError("core.cells", NOT_PLANNED, _AGAIN)
     return found
 
 

@@ -10,10 +10,11 @@ from pydantic import ValidationError
 from harness.digest import canonical, digest, sha256_bytes
 from harness.untrusted import clean_text
 from scoring.card import PARTS, Card, card_id, newer_schema, parse, section_digests
+from scoring.planned import unplanned
 
 
 def verify_bytes(data: bytes, expected_id: str | None = None) -> tuple[Card | None, list[str]]:
-    """Check a card's own bytes: canonical, well-formed, and equal to each digest that it carries."""
+    """Check a card's own bytes: canonical, well-formed, equal to each digest on it, and with the planned cells."""
     try:
         value = parse(data)
     except (ValueError, RecursionError) as error:
@@ -30,6 +31,9 @@ def verify_bytes(data: bytes, expected_id: str | None = None) -> tuple[Card | No
         return None, [*problems, *_malformed(error)]
     if card.to_bytes() != data and not problems:
         problems.append("the file writes a value in another way than a card does")
+    odd = None if problems else unplanned(card)
+    if odd is not None:
+        problems.append(odd)
     if expected_id is not None and card.id != expected_id and not problems:
         problems.append(f"id: this is card {card.id}, not {expected_id}")
     return card, problems
@@ -71,8 +75,8 @@ def _object(items: Mapping[str, bytes]) -> bytes:
 def _malformed(error: ValidationError) -> list[str]:
     """A model's refusal, with the path of the first field that it refuses."""
     first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"])
-    return [clean_text(f"{place}: {first['msg']}")]
+    place, said = ".".join(str(part) for part in first["loc"]), first["msg"].removeprefix("Value error, ")
+    return [clean_text(f"{place}: {said}" if place else said)]
 
 
 def _digests(value: Mapping[str, Any]) -> list[str]:

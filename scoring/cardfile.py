@@ -25,6 +25,7 @@ from scoring.core import Core, CoreCell
 from scoring.elements import REMEDY, elements
 from scoring.evidence import TryEvidence
 from scoring.measured import Measured, MeasuredCell
+from scoring.planned import unplanned
 from scoring.stamp import Stamp
 
 LISTS = {"core": "cells", "measured": "cells", "stamp": "evidence"}
@@ -125,11 +126,20 @@ class CardFile:
                 yield _model(CoreCell, core, "core.cells"), _model(MeasuredCell, measured, "measured.cells")
 
     def whole(self) -> Card:
-        """The card with its lists: as much memory as it takes."""
+        """The card with its lists: as much memory as it takes.
+
+        Raises:
+            VerifyError: a list holds what does not belong there, or the cells are not the planned ones.
+        """
         core = self.shell.core.model_copy(update={"cells": tuple(self.core_cells())})
         measured = self.shell.measured.model_copy(update={"cells": tuple(self.measured_cells())})
         stamp = self.shell.stamp.model_copy(update={"evidence": tuple(self.evidence())})
-        return self.shell.model_copy(update={"core": core, "measured": measured, "stamp": stamp})
+        card = self.shell.model_copy(update={"core": core, "measured": measured, "stamp": stamp})
+        odd = unplanned(card)
+        if odd is not None:
+            where, _, problem = odd.partition(": ")
+            raise VerifyError(where, problem, REMEDY)
+        return card
 
 
 def open_card(path: Path, expected_id: str | None = None) -> CardFile:

@@ -23,6 +23,7 @@ from scoring.cardbytes import verify_bytes
 from scoring.core import make_core
 from scoring.evidence import Evidence, settled, used_by
 from scoring.measured import make_measured
+from scoring.planned import unplanned
 from scoring.prices import PriceTable, read_table
 
 __all__ = ["Depth", "Verification", "first_difference", "verify_bytes", "verify_card"]
@@ -70,7 +71,7 @@ def verify_card(data: bytes, store: Store, expected_id: str | None = None) -> Ve
     prices, audit = stamped(card, checked)
     problems += checked.problems
     problems += [] if audit is None or checked.problems else list(audit_follows(card, audit))
-    if not checked.problems:
+    if not checked.problems and unplanned(card) is None:
         problems += list(_follows(card, records, prices, store))
     return Verification(card, tuple(problems), len(checked.whole))
 

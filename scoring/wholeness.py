@@ -26,6 +26,7 @@ from scoring.cardfile import ELEMENTS, LISTS, CardFile, Piece
 from scoring.contrasts import contrasts
 from scoring.evidence import TryEvidence
 from scoring.factor import Factor
+from scoring.planned import planned_count
 from scoring.verify import Depth, Verification, first_difference, stamped
 
 _LINES = b"application/x-ndjson"
@@ -183,7 +184,9 @@ def verify_whole(
         return None
     checked = Blobs(store)
     stamped(card, checked)
-    total = card.core.plan.attempts * len(card.core.plan.tasks) * len(card.core.plan.solvers)
+    total = planned_count(card.core.plan)
+    if total > file.size:  # more cells than bytes: a forged number of attempts
+        return None
     whole, ended, problems = {bytes.fromhex(name[7:]) for name in checked.whole}, bytearray(total), checked.problems
     at = dict.fromkeys(LISTS, 0)
     tallies: Tallies = {}
@@ -198,6 +201,8 @@ def verify_whole(
         for place in found.ended:
             ended[place] = 1
         whole.update(bytes(found.whole[n : n + 32]) for n in range(0, len(found.whole), 32))
+        if part != "core" and at["core"] != total:
+            return None
         if part != "core" and summed is None:  # the other processes are at the rest by now
             summed = list(_sums(file, tallies))
     if at["core"] != total or at["measured"] != total:

@@ -22,12 +22,14 @@ from harness.records import to_value
 from harness.references import attempt_blobs
 from harness.store import LocalStore
 from scoring.card import Card, card_id, card_ids, find_card, make_card, section_digests
+from scoring.cardfile import read_card_file
 from scoring.core import Core
 from scoring.evidence import Evidence, settled
-from scoring.verify import first_difference, verify_bytes, verify_card
+from scoring.verify import Depth, first_difference, verify_bytes, verify_card
 from tests.card_rig import MADE, Attempt, blob_path, make_evidence, replace_run, try_of, whole_run
 from tests.energy_rig import idle_baseline
 from tests.plans import ZERO, plan
+from trialbox.verifying import verify_path
 
 
 @cache
@@ -138,6 +140,50 @@ def test_a_restamped_edit_is_found_by_the_evidence_and_named_by_field() -> None:
     ):
         result = verify_card(restamped(change), store)
         assert any(named in line for line in result.problems), result.problems
+
+
+def _plan(**changes: Any) -> Any:
+    def change(value: dict[str, Any]) -> None:
+        value["core"]["plan"].update({name: to(value["core"]["plan"][name]) for name, to in changes.items()})
+
+    return change
+
+
+def _cells(part: str, to: Any) -> Any:
+    def change(value: dict[str, Any]) -> None:
+        value[part]["cells"] = to(value[part]["cells"])
+
+    return change
+
+
+UNPLANNED = {
+    "none": (_cells("core", lambda _: []), "core.cells: are not the planned ones"),
+    "fewer": (_cells("core", lambda cells: cells[1:]), "core.cells: are not the planned ones"),
+    "one twice": (_cells("core", lambda cells: [*cells, cells[0]]), "core.cells: are not the planned ones"),
+    "one for another": (_cells("core", lambda cells: [cells[0], cells[0], *cells[2:]]), "at place 1 stands"),
+    "another order": (_cells("core", lambda cells: cells[::-1]), "at place 0 stands"),
+    "fewer measured": (_cells("measured", lambda cells: cells[:-1]), "measured.cells: are not the planned ones"),
+    "more attempts than can be": (_plan(attempts=lambda _: 2**53 - 1), "core.cells: are not the planned ones"),
+    "a solver twice": (_plan(solvers=lambda all_: [*all_, all_[0]]), "names solver a0 twice"),
+    "a task twice": (_plan(tasks=lambda all_: [*all_, all_[0]]), "names task t0 twice"),
+    "no task": (_plan(tasks=lambda _: []), "plans no attempt"),
+}
+
+
+@pytest.mark.parametrize("name", UNPLANNED)
+def test_a_restamped_card_of_other_cells_than_planned_is_refused_by_every_reader(name: str, tmp_path: Path) -> None:
+    change, said = UNPLANNED[name]
+    data = restamped(change)
+    card, problems = verify_bytes(data)
+    assert card is not None and said in problems[-1]
+    assert any(said in line for line in verify_card(data, shared()[2]).problems)
+    file = tmp_path / "card.json"
+    file.write_bytes(data)
+    with pytest.raises(VerifyError, match=re.escape(said.partition(": ")[2] or said)):
+        read_card_file(data, "card").whole()
+    for depth in Depth:
+        found = verify_path(file, shared()[2], None, depth)
+        assert any(said in line for line in found.problems)
 
 
 def test_a_figure_written_in_another_way_is_no_card() -> None:

@@ -28,7 +28,7 @@ from harness.records import (
     TaskRef,
 )
 from harness.store import LocalStore
-from scoring.board import Board, board_of
+from scoring.board import Board, board_of, gathered, scored
 from scoring.card import Card, make_card
 from scoring.compare import Change, Comparison, Verdict, compare
 from scoring.evidence import Evidence
@@ -184,6 +184,20 @@ def test_cells_that_are_not_the_planned_ones_are_refused(tmp_path: Path, cells: 
     other = one.model_copy(update={"core": one.core.model_copy(update={"cells": kept})})
     with pytest.raises(VerifyError, match="the planned ones"):
         board_of(other)
+
+
+@pytest.mark.parametrize("text", ["1/0", "1e999999999", "NaN", "inf", "-1/2", "3/2", "1/" + "7" * 5000, "", "\u0661"])
+def test_a_figure_that_is_none_is_refused_at_once(text: str) -> None:
+    """A board is read without a card's models; such a text made it run for ever, or end with a traceback."""
+    with pytest.raises(VerifyError, match="no figure"):
+        scored("solved", "1/1", "1/1", "1/1", text, None)
+    with pytest.raises(VerifyError, match="no figure"):
+        scored("solved", "1/1", None, None, None, "100.5" if text == "3/2" else text)
+
+
+def test_a_forged_number_of_attempts_is_not_counted_up_to() -> None:
+    with pytest.raises(VerifyError, match="the planned ones"):
+        gathered(changed(BASE, attempts=2**53 - 1), [])
 
 
 def test_several_pairs_are_judged_by_the_rule_of_a_card_s_own_comparisons(tmp_path: Path) -> None:
