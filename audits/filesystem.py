@@ -119,8 +119,8 @@ def _call(
 def _sought(path: str, workspaces: tuple[str, ...]) -> Kind | None:
     """What a path would be looked up for. What lies where all was empty at first is the attempt's own, and notes of
     earlier attempts there are none: every HOME is fresh."""
-    found = None if paths.in_tree(path, paths.SCRATCH) else paths.kind_of(path, workspaces)
-    return None if found is Kind.STALE_STATE else found
+    found = paths.kind_of(path, workspaces)
+    return None if found is Kind.STALE_STATE or (found and paths.in_tree(path, paths.SCRATCH)) else found
 
 
 def _had(kind: Kind, path: str) -> Fact:
