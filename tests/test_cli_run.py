@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import shutil
 import signal
@@ -22,6 +23,8 @@ from harness.state import State
 from tests.cli_rig import heed_signals, trialbox
 
 pytestmark = pytest.mark.engine
+
+ROOT = Path(__file__).resolve().parent.parent
 
 SMALL = ("run", "smoke", "--solver", "reference,noop", "--limit", "1")
 
@@ -83,7 +86,7 @@ def test_a_changed_suite_under_a_locked_version_says_so(
     engine: Engine, images: dict[str, BuiltImage], tmp_path: Path
 ) -> None:
     home, suite = tmp_path / "state", tmp_path / "smoke"
-    shutil.copytree(Path(__file__).resolve().parent.parent / "tasks" / "smoke", suite)
+    shutil.copytree(ROOT / "tasks" / "smoke", suite)
     arguments = ("run", str(suite), "--task", "bead-string", "--solver", "noop", "--energy", "off")
     whole = trialbox(home, *arguments)
     assert whole.code == 0, whole.err
@@ -97,6 +100,25 @@ def test_a_changed_suite_under_a_locked_version_says_so(
     refused = trialbox(home, "card", "publish", "latest")
     assert refused.code == 4
     assert "suite lock: smoke 1.0.1 is not what that version was locked as (put the suite's files" in refused.err
+
+
+def test_an_older_version_runs_from_what_was_kept(
+    engine: Engine, images: dict[str, BuiltImage], tmp_path: Path
+) -> None:
+    home = tmp_path / "state"
+    ran = trialbox(home, "run", "smoke@1.0.0", "--solver", "reference,noop", "--energy", "off")
+    assert ran.code == 0, ran.err
+    assert "smoke 1.0.0, 4 tasks, 1 attempt each" in ran.out
+    assert "locked" not in ran.out + ran.err
+    card = json.loads(next((home / "cards").glob("?" * 64 + ".json")).read_text())
+    lock = json.loads((ROOT / "tasks/smoke/suite.lock.json").read_text())
+    assert card["core"]["plan"]["suite"] == {"name": "smoke", "version": "1.0.0", "hash": lock["history"]["1.0.0"]}
+    assert card["stamp"]["run"]["suite_lock"] == "locked"
+    rows = card["core"]["aggregates"]
+    assert {name: row["solved"] for name, row in rows.items()} == {"reference": 4, "noop": 0}
+    assert trialbox(home, "card", "verify", "latest").code == 0
+    unknown = trialbox(home, "run", "smoke@0.9.0")
+    assert (unknown.code, "is no version that was locked; current: 1.0.1; kept: 1.0.0" in unknown.line) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from harness.suites.admission.lint import lint
 from harness.suites.formats.common import AuthorKind, CandidateKind, OracleVisibility
 from harness.suites.groups import GroupKind, Trust
 from harness.suites.hashing import ScoreBasis
+from harness.suites.kept import FOLDER, keep, kept_versions, version_folder
 from harness.suites.load import find_suites, load_suite
-from harness.suites.lock import check_lock
+from harness.suites.lock import check_lock, lock_in
 from harness.suites.oracles import inputs_and_expectations
 from harness.suites.task import Task
 
@@ -94,3 +96,20 @@ def test_what_is_in_the_repository_is_what_was_locked(folder: Path) -> None:
     suite = load_suite(folder, releases=Releases.fetching(print))
     images = list_images(None, images_dir=ROOT / "images", programs=suite.programs)
     check_lock(suite, ScoreBasis({image.name: image.lock for image in images}))
+
+
+@pytest.mark.parametrize("folder", find_suites(ROOT / "tasks").values(), ids=lambda path: path.name)
+def test_every_version_that_was_ever_locked_is_kept(folder: Path, tmp_path: Path) -> None:
+    """The current one too, as it is: once its files are changed for the next, nobody has them any more."""
+    lock = lock_in(folder)
+    assert lock is not None
+    assert set(kept_versions(folder)) == lock.history.keys()
+    releases = Releases.fetching(print)
+    for version in lock.history.keys() - {lock.version}:
+        suite = load_suite(version_folder(folder, version, tmp_path, releases), releases=releases)
+        assert (suite.name, suite.version) == (lock.suite, version)
+    copy, place = tmp_path / folder.name, Path(FOLDER, f"{lock.version}.tar.xz")
+    shutil.copytree(folder, copy)
+    before = (copy / place).read_bytes()
+    keep(load_suite(copy, releases=releases))
+    assert (copy / place).read_bytes() == before, "run `trialbox suite lock` and commit what it keeps"

@@ -17,6 +17,7 @@ from harness.records import ImageRef, Plan
 from harness.releases import Releases
 from harness.state import State
 from harness.suites.hashing import GRADER_VERSION, ScoreBasis, score_hash, score_inputs
+from harness.suites.kept import version_folder
 from harness.suites.load import load_suite
 from harness.suites.task import Suite, Task
 from harness.untrusted import clean_text
@@ -129,6 +130,11 @@ def candidates(card: Card, given: str | None, state: State, *, fetch: bool) -> I
         folder = places.data_folder("tasks") / name
         if folder.is_dir():
             yield Candidate("installed", folder, releases)
+    with suppress(TrialboxError):  # it never was a version, or is not kept
+        installed = places.data_folder("tasks") / suite.name
+        kept = version_folder(installed, suite.version, places.version_cache(), releases)
+        if kept != installed:
+            yield Candidate("kept", kept, releases)
     ran = _folder_of_run(card, state)
     if ran is not None:
         yield Candidate("run", ran, releases)

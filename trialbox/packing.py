@@ -21,6 +21,7 @@ from harness.secrets import Known, Secret, find_secrets
 from harness.state import State
 from harness.store import LocalStore
 from harness.suites.formats.repo import RepoTask
+from harness.suites.kept import without_kept
 from harness.suites.task import Suite
 from harness.suites.tree import REGULAR, Entry, Tree, read_tree
 from harness.untrusted import clean_text
@@ -84,7 +85,7 @@ def bundle_card(
     whole = _images([ref for ref in needed if ref.locked], progress) if images else ()
     signature = signature_path(card_path)
     material = Material(
-        suite=read_tree(found.suite.folder),
+        suite=without_kept(read_tree(found.suite.folder)),
         releases=_releases(found.suite),
         locks=_locks(needed),
         needed=needed,

@@ -38,6 +38,11 @@ def image_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "trialbox" / "images"
 
 
+def version_cache() -> Path:
+    """Where kept versions of suites are laid out when they are asked for; like the images, the same for all."""
+    return image_cache().parent / "suites"
+
+
 def releases() -> Releases:
     """The user's cache of public releases, fetching what is missing; standard error hears of it."""
     return Releases.fetching(lambda text: print(text, file=sys.stderr))

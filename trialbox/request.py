@@ -13,10 +13,11 @@ from harness.errors import UserError
 from harness.records import BestOf, SelectorKind
 from harness.solvers.choose import agent_names, check, choose
 from harness.solvers.manifest import Solver
+from harness.suites.kept import version_folder
 from harness.suites.load import find_suites, load_suite
 from harness.suites.task import Suite, Task
 from trialbox.asking import FLEET, Terms
-from trialbox.places import data_folder, releases
+from trialbox.places import data_folder, releases, version_cache
 
 DEFAULT_SELECTOR = SelectorKind.VISIBLE_TESTS
 """Who picks among rollouts where nobody is named."""
@@ -190,17 +191,23 @@ def _at_once(solvers: tuple[Solver, ...]) -> int:
 
 
 def suite_folder(name: str, tasks_dir: Path) -> Path:
-    """The folder of a suite: one of the shipped ones by name, or any by its path.
+    """The folder of a suite: one of the shipped ones by name, or any by its path; with ``@VERSION`` of that version.
 
     Raises:
-        UserError: there is none.
+        UserError: there is none, or the version is not kept.
+        InfraError: what the version takes from public releases can't be fetched.
     """
+    base, _, version = name.rpartition("@")
     if "/" in name or name.startswith("."):
         folder = Path(name)
+        if not folder.is_dir() and base and "/" not in version and Path(base).is_dir():
+            return version_folder(Path(base).resolve(), version, version_cache(), releases())
         if not folder.is_dir():
             raise UserError(f"suite {name}", "there is no such folder", "give a suite's name or the path of its folder")
         return folder.resolve()
     known = find_suites(tasks_dir)
+    if name not in known and base in known:
+        return version_folder(known[base], version, version_cache(), releases())
     if name not in known:
         here = f"the folder of that name here is ./{name}" if Path(name).is_dir() else "or give a folder's path"
         raise UserError(f"suite {name}", "there is no such suite", f"known: {', '.join(known)}; {here}")

@@ -40,8 +40,15 @@ def read_tree_blob(layout: Layout, digest: str, what: str) -> Tree:
         UserError: it is no tar, too large, or holds what a tree of ours can't: named.
         VerifyError: the blob is missing or changed.
     """
-    where = f"{layout.where}: {what}"
-    data = layout.read(digest, MAX_TREE)
+    return unpack_tree(layout.read(digest, MAX_TREE), f"{layout.where}: {what}", "get the bundle again")
+
+
+def unpack_tree(data: bytes, where: str, remedy: str) -> Tree:
+    """A tree from a tar that anybody may have written; nothing is unpacked.
+
+    Raises:
+        UserError: it is no tar, too large, or holds what a tree of ours can't: named.
+    """
     try:
         entries = _count(data)
         found = read_archive(io.BytesIO(data), Listing(Counter(f=entries), 1), max_bytes=2 * MAX_TREE)
@@ -49,9 +56,9 @@ def read_tree_blob(layout: Layout, digest: str, what: str) -> Tree:
             if entry.mode == LINK:
                 refuse_escaping_link(path, entry.data)
     except (Refused, InfraError, tarfile.TarError, ValueError, OSError) as error:
-        raise UserError(where, f"is not acceptable: {' '.join(str(error).split())}", "get the bundle again") from error
+        raise UserError(where, f"is not acceptable: {' '.join(str(error).split())}", remedy) from error
     if found.dropped:
-        raise UserError(where, f"holds {next(iter(found.dropped))}, which no tree of ours does", "get the bundle again")
+        raise UserError(where, f"holds {next(iter(found.dropped))}, which no tree of ours does", remedy)
     return found.tree
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shlex
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
@@ -119,7 +120,12 @@ def read_lock(suite: Suite) -> SuiteLock | None:
     Raises:
         UserError: it can't be read or is malformed.
     """
-    path = suite.folder / LOCK_FILE
+    return lock_in(suite.folder)
+
+
+def lock_in(folder: Path) -> SuiteLock | None:
+    """The same by the suite's folder."""
+    path = folder / LOCK_FILE
     return parse_json(SuiteLock, read_bytes(path), str(path)) if path.exists() else None
 
 

@@ -19,12 +19,13 @@ def declare(parser: Parser) -> None:
 
 
 def lock(options: LockOptions) -> ExitCode:
-    """Lock a suite: record its tasks' hashes under its version.
+    """Lock a suite: record its tasks' hashes under its version, and keep the version, so that it can always be run.
 
     Refused if a hash changed and the version did not, if a retired id came back, or if a task was added without raising
     the minor version.
     """
     from harness.counted import counted
+    from harness.suites.kept import keep
     from harness.suites.load import load_suite
     from harness.suites.lock import LOCK_FILE, lock_suite
     from trialbox import places
@@ -33,11 +34,13 @@ def lock(options: LockOptions) -> ExitCode:
 
     loaded = load_suite(suite_folder(options.suite, places.data_folder("tasks")), releases=places.releases())
     made = lock_suite(loaded, locked_basis(loaded))
+    kept = keep(loaded)
     if options.as_json:
         say({"name": made.suite, "version": made.version, "hash": made.hash, "tasks": len(made.tasks)})
     else:
         line(f"{made.suite} {made.version} {made.hash}")
         line(f"{counted(len(made.tasks), 'task')} in {loaded.folder / LOCK_FILE}")
+        line(f"{made.suite}@{made.version} is kept in {kept}")
     return ExitCode.DONE
 
 
