@@ -86,6 +86,34 @@ def test_a_name_that_is_used_again_hides_no_call() -> None:
     assert audit(f"{first}\n{first}\n{log(SOLUTION, 'fix')}").axes[Axis.FILESYSTEM].findings[0].times == 1
 
 
+@pytest.mark.parametrize(
+    ("write", "run"),
+    [
+        ({"command": f"cat > /tmp/a.sh <<'X'\n{SOLUTION}\nX"}, "bash /tmp/a.sh"),
+        ({"command": f"echo '{SOLUTION}' > a.sh; chmod +x a.sh"}, "./a.sh"),
+        ({"file_path": "/workspace/a.py", "content": "open('/solution/solve.sh')"}, "python3 /workspace/a.py"),
+        ({"command": "create", "path": "/workspace/a.sh", "file_text": SOLUTION}, "timeout 9 sh /workspace/a.sh"),
+    ],
+)  # fmt: skip
+def test_a_script_that_one_call_wrote_is_known_when_another_runs_it(write: dict[str, str], run: str) -> None:
+    rows = []
+    for number, given in enumerate((write, {"command": run})):
+        use = {
+            "type": "tool_use",
+            "id": f"t{number}",
+            "name": "Write" if "content" in given else "Bash",
+            "input": given,
+        }
+        result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": ("", "the fix")[number]}
+        rows += [
+            {"type": "assistant", "message": {"content": [use]}},
+            {"type": "user", "message": {"content": [result]}},
+        ]
+    seen = audit("".join(json.dumps(row) + "\n" for row in rows))
+    assert seen.axes[Axis.FILESYSTEM].name == "exposed: gold_path"
+    assert [cite.seq for one in seen.axes[Axis.FILESYSTEM].findings for cite in one.cites] == [3]
+
+
 def test_a_result_of_atif_need_not_name_its_call() -> None:
     call = {"tool_call_id": "c", "function_name": "bash", "arguments": {"command": SOLUTION}}
     step = {"step_id": 1, "source": "agent", "message": "", "tool_calls": [call]}

@@ -14,7 +14,7 @@ from audits.commands.files import edits, operands, read, removes, seen, written
 from audits.commands.git import git
 from audits.commands.network import FETCHERS, LOOKUPS, PYTHON, fetch, fetches, index
 from audits.records import Axis, Kind
-from audits.shell import SHELLS, Command, Script, parse, parse_argv
+from audits.shell import SHELLS, Command, Script, Written, parse, parse_argv
 from audits.snippets import Snippet, read_python
 
 __all__ = ["Aim", "Deed", "Deeds", "deeds_of", "deeds_of_argv", "deeds_of_path", "deeds_of_python", "deeds_of_url"]
@@ -45,14 +45,14 @@ _SOCKET = re.compile(r"/dev/(?:tcp|udp)/([^/]+)/")
 _VARIABLES = {"LD_PRELOAD", "PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTHONSTARTUP", "NODE_OPTIONS", "BASH_ENV"}
 
 
-def deeds_of(text: str) -> Deeds:
-    """The deeds of a shell script."""
-    return _of(parse(text))
+def deeds_of(text: str, files: Written | None = None) -> Deeds:
+    """The deeds of a shell script; *files* are what earlier ones wrote and it may run."""
+    return _of(parse(text, files))
 
 
-def deeds_of_argv(argv: Sequence[str]) -> Deeds:
+def deeds_of_argv(argv: Sequence[str], files: Written | None = None) -> Deeds:
     """The deeds of a program that is started with these arguments."""
-    return _of(parse_argv(argv))
+    return _of(parse_argv(argv, files))
 
 
 def deeds_of_python(code: str) -> Deeds:

@@ -9,21 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from audits.shell.command import SHELLS, Command, Redirect, Script
+from audits.shell.command import SHELLS, Command, Redirect, Script, Written
 from audits.shell.reader import Reader
 
-__all__ = ["SHELLS", "Command", "Redirect", "Script", "parse", "parse_argv"]
+__all__ = ["SHELLS", "Command", "Redirect", "Script", "Written", "parse", "parse_argv"]
 
 
-def parse(text: str) -> Script:
-    """The commands of a script, in the order in which they stand. Never raises for what the text holds."""
-    script = Script()
+def parse(text: str, files: Written | None = None) -> Script:
+    """The commands of a script, in the order in which they stand. Never raises for what the text holds.
+
+    *files* are what earlier ones wrote; what this one writes is added.
+    """
+    script = Script(files=files or Written())
     Reader(script, (), 0).read(text)
     return script
 
 
-def parse_argv(argv: Sequence[str]) -> Script:
+def parse_argv(argv: Sequence[str], files: Written | None = None) -> Script:
     """The commands behind an argument list, as a program is started without a shell."""
-    script = Script()
+    script = Script(files=files or Written())
     Reader(script, (), 0).take(Command(argv=tuple(argv)))
     return script

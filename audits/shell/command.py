@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from posixpath import basename
 
@@ -18,6 +18,7 @@ _WRAPPERS = frozenset(
 PYTHON = re.compile(r"(?:python|pypy)[0-9.]*")
 _SPLIT = re.compile(r"-[iv0]*S(?P<short>.*)|--split-string(?:=(?P<long>.*))?", re.DOTALL)
 _MOST = 8
+_MAX_FILE, _MAX_KEPT, _MAX_RUN, _MAX_FILES = 256 << 10, 8 << 20, 32 << 20, 500
 _TAKES_VALUE: dict[str, frozenset[str]] = {
     line.split()[0]: frozenset(line.split()[1:])
     for line in """
@@ -78,6 +79,36 @@ class Command:
         return self.argv[1:]
 
 
+class Written:
+    """What was written into files, where that stands there in full: the latest few MiB. ``spent`` says that more of it
+    was run than is looked at: a short command may run a long script very often."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+        self._size = 0
+        self._left = _MAX_RUN
+        self.spent = False
+
+    def put(self, path: str, text: str | None) -> None:
+        """Keep what a file holds; None where that is not known."""
+        path = path.removeprefix("./")
+        self._size -= len(self._texts.pop(path, ""))
+        if text is not None and len(text) <= _MAX_FILE:
+            self._texts[path] = text
+            self._size += len(text)
+        while self._size > _MAX_KEPT or len(self._texts) > _MAX_FILES:
+            self._size -= len(self._texts.pop(next(iter(self._texts))))
+
+    def get(self, path: str) -> str | None:
+        """What a file holds that is to be run."""
+        text = self._texts.get(path.removeprefix("./"))
+        if text is not None and len(text) > self._left:
+            self.spent = True
+            return None
+        self._left -= 0 if text is None else len(text)
+        return text
+
+
 @dataclass
 class Script:
     """What a text holds. ``partial`` is why some of it is not in ``commands``; empty if all of it is."""
@@ -86,8 +117,8 @@ class Script:
     partial: str = ""
     parsed: int = 0
     """Bytes that were parsed, over all scripts within it."""
-    files: dict[str, str] = field(default_factory=dict)
-    """What it wrote into files, where that stands there in full: it may run them."""
+    files: Written = field(default_factory=Written)
+    """What it, or one before it, wrote into files: it may run them."""
 
 
 def hidden_in(command: Command) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -135,7 +166,7 @@ def roots(command: Command) -> tuple[str, ...]:
     return tuple(found)
 
 
-def run_from(command: Command, files: Mapping[str, str]) -> Command:
+def run_from(command: Command, files: Written) -> Command:
     """A command that runs a file of which the text is known, as one that reads that text."""
     at = next((n for n, one in enumerate(command.args, 1) if not one.startswith("-")), 0)
     name = command.name

@@ -23,7 +23,6 @@ _PLAIN = bytes(range(128)) + b"." * 128
 _MAX_LINES = 5_000
 _MAX_PARSED = 4 << 20
 """Bytes of a script and all scripts within it: one that is short may run another very often."""
-_MAX_FILES = 200
 _MAX_TURNS = 8
 _NO_WORDS = {"file_descriptor", "ERROR"}
 """Of a redirection; what is an error is the second half of ``<>``."""
@@ -279,10 +278,7 @@ class Reader:
         if unwrapped(command).name == "tee":
             targets, text = [one for one in unwrapped(command).args if not one.startswith("-")], command.stdin
         for target in targets:
-            if text is None or len(self._script.files) >= _MAX_FILES:
-                self._script.files.pop(target, None)
-            else:
-                self._script.files[target] = text
+            self._script.files.put(target, text)
 
     # ------------------------------------------------------------------------------------------------------------ words
 

@@ -23,6 +23,7 @@ from audits.commands import (
     deeds_of_url,
 )
 from audits.records import Axis, Citation, Fact, Kind, Source
+from audits.shell import Written
 from audits.transcripts.errors import DENIED as _DENIED
 from audits.transcripts.errors import EMPTY as _EMPTY
 from audits.transcripts.errors import beside_errors
@@ -57,6 +58,7 @@ class Judge:
         self._open: OrderedDict[str, tuple[int, list[Deed]]] = OrderedDict()
         self._mined: set[str] = set()
         self._own = Deeds([])
+        self._files = Written()
         self.calls = 0
         self.partial = ""
 
@@ -83,7 +85,9 @@ class Judge:
         key = call.call_id or "last"
         if key not in self._open:
             self.calls += 1
-        found = deeds_of_call(call)
+        found = deeds_of_call(call, self._files)
+        if self._files.spent:
+            found.partial = found.partial or "scripts that were written first and run very often were not all parsed"
         found.found = [one for one in found.found if not self._own.own(one)]
         if len(self._own.made) < _MAX_OPEN:
             self._own.made |= found.made
@@ -164,8 +168,8 @@ def _inner(said: str) -> str:
     return (found[1] if found[1] is not None else found[2]) if found else said
 
 
-def deeds_of_call(call: Call) -> Deeds:
-    """What a tool call asks for, whatever the tool is called."""
+def deeds_of_call(call: Call, files: Written | None = None) -> Deeds:
+    """What a tool call asks for, whatever the tool is called; *files* are what earlier ones wrote."""
     name, given = call.name, call.arguments
     if name.startswith("provider:"):
         detail = f"the provider's {name.removeprefix('provider:')}: {_first(given)}"
@@ -173,13 +177,16 @@ def deeds_of_call(call: Call) -> Deeds:
     result = Deeds([])
     path = next((given[key] for key in _PATHS if isinstance(given.get(key), str)), None)
     command = next((given[key] for key in _COMMANDS if isinstance(given.get(key), str | list)), None)
+    content = next((given[key] for key in ("content", "file_text") if isinstance(given.get(key), str)), None)
+    if files is not None and path is not None and (content is not None or _WRITERS.search(name)):
+        files.put(path, content)
     if isinstance(command, str) and path is not None and command in _EDITORS:
         return _of_file(path, write=command != "view", whole=command == "create")
     if isinstance(command, str):
-        _add(result, deeds_of(command))
+        _add(result, deeds_of(command, files))
     elif isinstance(command, list):
         words = [one for one in command if isinstance(one, str)]
-        _add(result, deeds_of_argv(words))
+        _add(result, deeds_of_argv(words, files))
     if path is not None and command is None:
         _add(result, _of_file(path, write=bool(_WRITERS.search(name)), whole="content" in given))
     code = given.get("code")
