@@ -72,7 +72,7 @@ def from_json(kind: type[R], data: bytes, where: str = "record") -> R:
     try:
         return kind.model_validate(_digest.loads(data))
     except (ValueError, ValidationError) as error:
-        said = f"is not a {kind.__name__}: {_first(error)}"
+        said = f"is no {kind.__name__}: {_first(error)}"
         raise VerifyError(where, said, "restore it from a copy or run again") from error
 
 
@@ -82,7 +82,8 @@ def _first(error: ValueError) -> str:
         return str(error).splitlines()[0]
     fault = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(map(str, fault["loc"]))[:200]
-    return " ".join(f"{place}: {fault['msg']}".split())
+    said = fault["msg"].removeprefix("Value error, ")
+    return " ".join((f"{place}: {said}" if place else said).split())
 
 
 class BlobRef(Record):

@@ -95,7 +95,7 @@ def read_index(data: bytes, where: str) -> Index:
     try:
         index = from_json(Index, data, where)
     except VerifyError as error:
-        raise VerifyError(where, f"is damaged: {error.problem}", remedy) from error
+        raise VerifyError(where, f"is damaged ({error.problem})", remedy) from error
     if index.to_bytes() != data:
         raise VerifyError(where, "is not in canonical form", remedy)
     head = GENESIS

@@ -142,7 +142,7 @@ def test_a_card_names_its_audit_and_shows_it_and_one_without_keeps_its_bytes(tmp
     better = audited.rows["a0"].model_copy(update={"clean": audited.rows["a0"].clean_at_least})
     for wrong, why in (
         (audited.model_copy(update={"rows": {**audited.rows, "a0": better}}), "is not what the audit gives"),
-        (audited.model_copy(update={"record": store.put(b"{}", "application/json")}), "is not a RunAudit"),
+        (audited.model_copy(update={"record": store.put(b"{}", "application/json")}), "is no RunAudit"),
     ):
         edited = make_card(evidence, MADE.model_copy(update={"audited": wrong}))
         assert any(why in one for one in verify_card(edited.to_bytes(), store).problems)

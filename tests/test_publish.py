@@ -185,14 +185,16 @@ def test_a_link_that_does_not_hold_is_named(tmp_path: Path) -> None:
 def test_a_damaged_index_is_one_line_with_the_place_and_the_remedy(tmp_path: Path) -> None:
     whole = filled(tmp_path).to_bytes()
     for data, said in (
-        (whole[:-5], "is damaged: is not a Index: "),
-        (whole.replace(b'"seq":1', b'"seq":-1'), "is damaged: is not a Index: entries.1.seq: Input should be greater"),
-        (b"[" * 100_000, "is damaged: is not a Index: "),
+        (whole[:-5], "is damaged (is no Index: "),
+        (b"", "is damaged (is no Index: Expecting value"),
+        (b"null", "is damaged (is no Index: Input should be a valid"),
+        (whole.replace(b'"seq":1', b'"seq":-1'), "is damaged (is no Index: entries.1.seq: Input should be greater"),
+        (b"[" * 100_000, "is damaged (is no Index: nests too deep"),
     ):
         with pytest.raises(VerifyError) as caught:
             read_index(data, "index.json")
         assert str(caught.value).startswith(f"index.json: {said}")
-        assert str(caught.value).endswith("; put back a copy: what was published stays")
+        assert str(caught.value).endswith("); put back a copy: what was published stays")
         assert "\n" not in str(caught.value)
 
 
