@@ -6,6 +6,7 @@ import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import sleep
 
 import pytest
 from aiohttp import web
@@ -100,6 +101,25 @@ def test_what_is_no_plain_http_is_a_line_of_the_trace(tmp_path: Path, head: byte
         assert [line.denial and line.denial.rule for line in lines] == ["unreadable", "unreadable"]
         assert closed.traffic.denied == 2
         assert not upstream.seen
+
+
+def test_a_head_that_is_never_whole_is_hung_up_on_and_an_idle_or_slow_client_is_not(tmp_path: Path) -> None:
+    with upstream_server() as upstream, gateway_rig(tmp_path, head_s=2) as rig:
+        door = rig.door(upstream.url)
+        body = json.dumps(BODIES[Api.CHAT]).encode()
+        head = f"POST {PATHS[Api.CHAT]} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {door.door.token}\r\n"
+        whole = f"{head}content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n".encode()
+        socket = door.door.folder / "gateway.sock"
+        with connected(socket, 20) as stuck, connected(socket, 20) as slow:
+            stuck.sendall(b"POST /v1/messages HTTP/1.1\r\nhost: gate")
+            for part in (b"", whole + body[:9], body[9:], whole[:40], whole[40:] + body[:1], body[1:]):
+                slow.sendall(part)
+                sleep(1.5 if part in (whole[:40], body[9:]) else 2.5)
+            assert stuck.recv(1) == b""
+            assert slow.recv(1 << 20).count(b"HTTP/1.1 200") == 2
+        _, lines = door.close()
+        assert [line.status for line in lines] == [400, 200, 200]
+        assert lines[0].denial is not None and "after 2 s" in lines[0].denial.detail
 
 
 def test_a_word_given_as_a_key_hides_nothing_in_what_is_stored(tmp_path: Path) -> None:

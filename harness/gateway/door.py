@@ -104,7 +104,7 @@ class Door:
         self._problem = ""
         self._told = advisory.Teller(self.trace)
         self._runner = web.ServerRunner(
-            Listener(self._handle, self._unreadable, access_log=None, keepalive_timeout=_KEEP_ALIVE_S),
+            Listener(self._handle, self._unreadable, settings.head_s, access_log=None, keepalive_timeout=_KEEP_ALIVE_S),
             shutdown_timeout=1.0,
         )
 

@@ -89,12 +89,15 @@ class Listener(web.Server):
     Args:
         handler: serves the others.
         unreadable: is told the parser's words.
+        head_s: how long a request's head may take from its first byte. The server itself waits for the rest of
+            a head as long as for a next request.
         more: as :class:`aiohttp.web.Server` takes them.
     """
 
-    def __init__(self, handler: Any, unreadable: Callable[[str], None], **more: Any) -> None:
+    def __init__(self, handler: Any, unreadable: Callable[[str], None], head_s: float, **more: Any) -> None:
         super().__init__(handler, **more)
         self.unreadable = unreadable
+        self.head_s = head_s
         self._more = more
 
     def __call__(self) -> web.RequestHandler:
@@ -103,16 +106,37 @@ class Listener(web.Server):
 
 
 class _Connection(web.RequestHandler):
-    __slots__ = ("_listener",)
+    __slots__ = ("_head", "_listener")
 
     def __init__(self, listener: Listener, **more: Any) -> None:
         super().__init__(listener, loop=asyncio.get_running_loop(), **more)
         self._listener = listener
+        self._head: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
         if len(self._listener.connections) > MAX_CONNECTIONS and isinstance(transport, asyncio.Transport):
             transport.abort()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        self._watch_head(waiting=False)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        # Still waiting for a request after some of it came: its head is not whole.
+        self._watch_head(waiting=self._waiter is not None and not self._waiter.done())
+
+    def _watch_head(self, *, waiting: bool) -> None:
+        if waiting and self._head is None:
+            self._head = asyncio.get_running_loop().call_later(self._listener.head_s, self._too_slow)
+        elif not waiting and self._head is not None:
+            self._head.cancel()
+            self._head = None
+
+    def _too_slow(self) -> None:
+        self._listener.unreadable(f"its head was not whole after {self._listener.head_s:g} s")
+        self.force_close()
 
     def handle_error(
         self,

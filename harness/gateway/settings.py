@@ -9,6 +9,8 @@ class Settings(Record):
     """How patient a gateway is. Times are in milliseconds where they say so, else in seconds."""
 
     connect_s: Count = 20
+    head_s: Count = 60
+    """How long a client's request may take until its head is whole."""
     idle_s: Count = 600
     """How long an upstream may say nothing."""
     drain_s: Count = 120
