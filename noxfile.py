@@ -71,6 +71,13 @@ def attacks(session: nox.Session) -> None:
 
 
 @nox.session
+def admission(session: nox.Session) -> None:
+    """Prove every task of every suite fit to stand in it: a quarter of an hour; arguments reach `suite check`."""
+    _install(session, "run")
+    session.run("trialbox", "suite", "check", *(session.posargs or ["--all"]))
+
+
+@nox.session
 def reproduce(session: nox.Session) -> None:
     """Reproduce bundles of all suites where there is no image and no network: an hour, as root on Linux."""
     _install(session, "dev")

@@ -129,6 +129,7 @@ def test_a_good_task_is_admitted_remembered_and_bound_to_its_hashes(engine, imag
     assert task["leaks"]["hits"] == []
     assert task["leaks"]["files"] > 1000
     assert task["frontier"]["status"] == "not_measured"
+    assert task["unshown"] == []
     assert first.json["record"].startswith("sha256:")
     assert first.json["suites"][0]["lock"] == {"holds": True, "problem": ""}
 
@@ -160,6 +161,13 @@ def test_a_good_task_is_admitted_remembered_and_bound_to_its_hashes(engine, imag
     raised = trialbox(home, "suite", "check", str(folder), "--json")
     assert (raised.code, raised.json["tasks"][0]["remembered"]) == (0, True)
     assert json.loads((folder / "suite.lock.json").read_text())["history"].keys() == {"1.0.0", "1.0.1"}
+
+    edit(folder / "spans/task.toml", "created = 2026-11-30", "created = 2026-01-01\npublished = 2026-01-02")
+    assert trialbox(home, "suite", "lock", str(folder)).code == 0
+    claimed = trialbox(home, "suite", "check", str(folder), "--json")
+    assert (claimed.code, claimed.json["suites"][0]["lock"]["holds"]) == (1, True)
+    (reason,) = claimed.json["tasks"][0]["reasons"]
+    assert reason.startswith("decontaminated: published is 2026-01-02, not after the cutoff of ")
 
 
 def test_mutants_are_listed_with_what_is_recorded_of_them(tmp_path):

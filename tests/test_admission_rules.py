@@ -15,7 +15,7 @@ from harness.records import Cell, ExecutionMode, Limits, TaskRef
 from harness.suites.admission.frontier import ReferenceAttempt, Role, Status, frontier
 from harness.suites.admission.ladder import ends_wrongly, out_of_order, separation
 from harness.suites.admission.leaks import ImageText, Needles, found_in_image, found_in_volumes, needles_of
-from harness.suites.admission.lint import lint
+from harness.suites.admission.lint import lint, unshown
 from harness.suites.admission.records import Separation, score, share
 from harness.suites.admission.repeats import base_faults, reference_faults, spread, timing, timing_faults
 from harness.suites.formats.common import CandidateKind
@@ -220,6 +220,20 @@ TASK = make_task(tree({"a.py": "def f(x):\n    return x\n"}), GROUPS, A_CASE)
 
 def entry(prompt="p", groups=("titles", "plain"), wrong=()):
     return SimpleNamespace(behaviour="b", prompt=prompt, groups=groups, wrong=wrong)
+
+
+@pytest.mark.parametrize(
+    ("failed", "kills", "left"),
+    [
+        ({}, (), ("titles",)),
+        ({"a": frozenset({"plain"})}, ("plain", "", "rejected: policy"), ("titles",)),
+        ({"a": frozenset({"titles"})}, (), ()),
+        ({}, ("plain, titles",), ()),
+    ],
+)
+def test_groups_that_only_the_base_fails_are_listed(failed, kills, left):
+    assert [one.name for one in TASK.groups if one.kind is GroupKind.BEHAVIOUR] == ["titles"]
+    assert unshown(TASK, failed, kills) == left
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from audits.decontamination import claim_faults
 from harness.attempt import Tools
 from harness.cores import Cores
 from harness.energy import EnergyRequest, MeterChoice, open_session
@@ -197,8 +198,9 @@ class _Checker:
                 self._progress.note(f"{task.id} could not be checked: {error}")
                 unfinished[task.id] = error
                 continue
-            if task.id in stale:
-                result = replace(result, admission=refused(result.admission, stale[task.id]))
+            against = [*([stale[task.id]] if task.id in stale else []), *_overclaimed(task)]
+            for reason in against:
+                result = replace(result, admission=refused(result.admission, reason))
             if not result.admission.admitted:
                 self._progress.note(f"{task.id} is not admitted: {result.admission.reasons[0]}")
             results.append(result)
@@ -232,6 +234,13 @@ def _stale(suite: Suite, basis: ScoreBasis) -> Iterator[tuple[str, str]]:
         if locked is None or locked.score_hash != task_ref(suite, task, basis).score_hash:
             what = "is new" if locked is None else "has another score hash"
             yield task.id, f"lock: the task {what}, yet the version is still {suite.version}"
+
+
+def _overclaimed(task: Task) -> Iterator[str]:
+    """Why a task may not say that it is decontaminated; not remembered, since the table of cutoffs grows."""
+    provenance = task.spec.provenance
+    for fault in claim_faults(provenance) if provenance is not None else ():
+        yield f"decontaminated: {fault}; say `decontaminated = false`"
 
 
 def _lock_problem(suite: Suite, basis: ScoreBasis) -> str:

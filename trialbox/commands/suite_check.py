@@ -122,6 +122,9 @@ def _show(checked: Checked) -> None:
         for one in suite.tasks:
             for reason in one.admission.reasons:
                 line(f"{one.admission.id}: {reason}")
+            if one.admission.unshown:
+                groups = ", ".join(one.admission.unshown)
+                line(f"{one.admission.id}: hint: no candidate and no mutant fails {groups}; only the base does")
         for task, fault in suite.unfinished.items():
             line(f"{task}: could not be checked: {fault}")
         for error in suite.suite.errors:

@@ -19,7 +19,7 @@ def declare(parser: Parser) -> None:
 
 
 def lock(options: LockOptions) -> ExitCode:
-    """Lock a suite: record its tasks' hashes under its version, and keep the version, so that it can always be run.
+    """Lock a suite: record its tasks' hashes under its version, and keep that version runnable.
 
     Refused if a hash changed and the version did not, if a retired id came back, or if a task was added without raising
     the minor version.

@@ -23,7 +23,7 @@ from harness.suites.admission.bench import Bench
 from harness.suites.admission.frontier import Frontier
 from harness.suites.admission.ladder import ends_wrongly, f_of, out_of_order, rung, separation
 from harness.suites.admission.leaks import Search, needles_of
-from harness.suites.admission.lint import lint
+from harness.suites.admission.lint import lint, unshown
 from harness.suites.admission.mutation import Mutating
 from harness.suites.admission.records import Admission, FollowUpResult, Grading, Leaks, SpecLint, failures, spelled
 from harness.suites.admission.repeats import (
@@ -138,6 +138,7 @@ def _examine(subject: Subject, tree: Tree, bench: Bench, found: _Found) -> None:
     found.against("purity", purity_faults(purity) if purity is not None else ())
     found.figures["mutants"] = mutation = mutating.result()
     found.against("mutants", mutating.problems(mutation))
+    found.figures["unshown"] = unshown(task, failed, (one.killed_by for one in mutation.results))
 
 
 def _ladder(subject: Subject, tree: Tree, bench: Bench, found: _Found) -> Mapping[str, frozenset[str]]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from harness.suites.formats.authored import ChecklistEntry
+from harness.suites.groups import GroupKind
 from harness.suites.task import Task
 
 
@@ -35,6 +36,18 @@ def lint(task: Task, entries: tuple[ChecklistEntry, ...], failed: Mapping[str, f
     for group in task.groups:
         if group.name not in covered:
             yield f"checklist: no entry covers group {group.name!r}"
+
+
+def unshown(task: Task, failed: Mapping[str, frozenset[str]], kills: Iterable[str]) -> tuple[str, ...]:
+    """The behaviour groups that only the base and noop are seen to fail.
+
+    Args:
+        task: the task.
+        failed: for each candidate, by name, the groups that failed it.
+        kills: for each mutant the groups that failed it, joined by commas.
+    """
+    seen = frozenset[str]().union(*failed.values(), *(kill.split(", ") for kill in kills))
+    return tuple(one.name for one in task.groups if one.kind is GroupKind.BEHAVIOUR and one.name not in seen)
 
 
 def _plain(text: str) -> str:

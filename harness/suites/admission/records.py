@@ -191,6 +191,8 @@ class Admission(Record):
     spec: SpecLint | None = None
     follow_up: FollowUpResult | None = None
     parity: ParityMeasure | None = None
+    unshown: tuple[str, ...] | None = None
+    """Behaviour groups that no candidate and no mutant failed. A hint: it stands against nothing."""
     frontier: Frontier
     wall_us: Microseconds
 

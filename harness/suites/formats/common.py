@@ -61,6 +61,7 @@ class Provenance(FileModel):
     published: datetime.date | None = None
     licence: Line
     decontaminated: bool
+    """Whether it was not public on any known cutoff's day; ``trialbox suite check`` holds it to that."""
     notes: Annotated[str, Field(max_length=4000)] = ""
     upstream: Upstream | None = None
 
