@@ -201,7 +201,7 @@ def _asking(
 
 def _dollars(text: str) -> int:
     try:
-        value = pusd(text)
+        value = pusd(text) if text[:1] in "0123456789." else 0  # NaN is a decimal too
     except ArithmeticError:
         value = 0
     if not 0 < value <= MOST:

@@ -125,6 +125,8 @@ def _items(text: str) -> list[tuple[str, dict[str, str]]]:
         name, colon, rest = piece.partition(":")
         if "=" in name and items:
             key, _, value = piece.partition("=")
+            if key in items[-1][1]:
+                raise UserError("--solver", f"{items[-1][0]} has {key!r} twice", "give it once")
             items[-1][1][key] = value
             continue
         key, _, value = rest.partition("=")
