@@ -24,8 +24,9 @@ from harness.suites.models import TaskSpec
 from harness.suites.task import Candidate, FollowUp, Suite, Task
 
 GRADER_VERSION = 1
-"""Raised whenever a release's grading code could give another verdict on the same evidence than the release before; there
-has been no release yet, and a card names the very source that graded."""
+"""Raised whenever a release's grading code could give another verdict on the same evidence than the release before.
+
+There has been no release yet, and a card names the very source that graded."""
 
 DEFAULT_PLATFORM = "linux/amd64"
 
