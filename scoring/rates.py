@@ -74,7 +74,7 @@ class Rates(Record):
     minimum_detectable: DecimalString | None
     """How far another solver, as spread over tasks as this one, must be off to be told apart in 80% of all repetitions,
     if the two had nothing in common; pairing by task does better. None: it can't be told, or no difference is
-    enough."""
+    enough. Approximate below 30 tasks, and below 6 of no use: see ``docs/statistics.md``."""
     at: tuple[AtK, ...]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import struct
 
 import pytest
@@ -85,6 +86,9 @@ def test_the_published_numbers_do_too_and_are_refused_in_records() -> None:
         ("8000000000000000", b"0"),
         ("0000000000000001", b"5e-324"),
         ("4340000000000001", b"9007199254740994"),
+        ("3e7ad7f29abcaf48", b"1e-7"),
+        ("41b3de4355555555", b"333333333.3333333"),
+        ("4430000000000000", b"295147905179352830000"),
     ],
 )
 def test_numbers_are_written_as_ecmascript_does(bits: str, text: bytes) -> None:
@@ -97,5 +101,12 @@ def test_a_mixed_value_and_a_number_too_large() -> None:
     assert hashlib.sha256(canonical(value)).hexdigest() == (
         "a01c22bc61a181eb0f86358c7a464810e9a8fe5e534a5da6a79235eaac100ed9"
     )
+    assert rfc8785.dumps(value | {"b": [True, None, 1.0, "é"]}) == canonical(value)
     with pytest.raises(rfc8785.CanonicalizationError):
         canonical(2**53)
+
+
+def test_keys_are_in_the_order_of_their_utf_16_units() -> None:
+    """An emoji is two units from U+D800 on, and so before U+FB33, which has the smaller code point."""
+    keys = ["\r", "1", "\u0080", "ö", "€", "\U0001f600", "\ufb33"]
+    assert list(json.loads(canonical(dict.fromkeys(reversed(keys), 0)))) == keys

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from radon.metrics import mi_compute
+from radon.metrics import mi_compute, mi_parameters, mi_visit
 
 from harness.records import from_json, to_json
 from harness.scan.records import Metrics, ScannedFile, ScanRecord, Side, Trouble, Unit, Violation
@@ -121,6 +121,35 @@ def _record(before, after, **known):
 def test_index_of_the_published_example():
     # research vector: volume 3 log2 3, complexity 2, 4 logical lines, no comment
     assert str(maintainability_index(_metrics(3, 3, 4, 2))) == "81.856334"
+
+
+def test_the_published_example_is_what_radon_makes_of_its_source():
+    source = "def f(x):\n    if x > 0:\n        return 1\n    return 0\n"
+    volume, complexity, statements, comments = mi_parameters(source)
+    assert (round(volume, 9), complexity, statements, comments) == (4.754887502, 2, 4, 0)
+    assert mi_visit(source, multi=True) == pytest.approx(81.856334245, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("volume", "complexity", "statements", "comments", "index"),
+    [
+        (10, 2, 5, 0, 77.481674465),
+        (1000, 20, 200, 10, 43.926759143),
+        (8000, 60, 800, 0, 1.272436576),
+        (0, 1, 1, 0, 100),
+    ],
+)
+def test_radons_index_which_also_rewards_comments(volume, complexity, statements, comments, index):
+    """It is the formula that ours is compared with below; ours counts no comment and has no jump at volume 0."""
+    assert mi_compute(volume, complexity, statements, comments) == pytest.approx(index, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("bits", "complexity", "statements", "index"), [(10, 2, 5, "77.481674"), (8000, 60, 800, "1.272437")]
+)
+def test_index_of_the_published_volumes_without_comments(bits, complexity, statements, index):
+    # with a vocabulary of two the volume is the length: one bit a word
+    assert str(maintainability_index(_metrics(bits, 2, statements, complexity))) == index
 
 
 @given(st.integers(2, 10**6), st.integers(2, 10**5), st.integers(1, 10**5), st.integers(1, 10**4))

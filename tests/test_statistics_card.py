@@ -15,6 +15,8 @@ from scoring.card import Card, make_card
 from scoring.contrasts import contrasts
 from scoring.evidence import Evidence
 from scoring.rates import AtK, Rates, rates
+from scoring.report.detectable import detectable, limits
+from scoring.report.table import NONE
 from scoring.report.text import make_report
 from scoring.statistics.interval import Method
 from scoring.statistics.paired import Verdict
@@ -73,6 +75,20 @@ def test_which_intervals_a_rate_has() -> None:
     assert several.pass_at_1.intervals[0].method is Method.EFFECTIVE_WILSON
     assert rates({"a": [S, F]}).pass_at_1.intervals == ()
     assert single.minimum_detectable is not None and rates({"a": [S], "b": [S]}).minimum_detectable is None
+
+
+@pytest.mark.parametrize(
+    ("tasks", "shown"), [(3, NONE), (5, NONE), (6, "~0.412"), (16, "~0.412"), (29, "~0.412"), (30, "0.412")]
+)
+def test_what_is_detectable_is_marked_with_few_tasks_and_withheld_with_very_few(tasks: int, shown: str) -> None:
+    assert detectable("0.412000", tasks) == shown
+    assert detectable(None, tasks) == NONE
+
+
+def test_a_note_says_what_the_marks_are() -> None:
+    assert limits([30, 100]) == "" == limits([])
+    assert limits([16]) == " (~: approximate, fewer than 30 tasks)"
+    assert limits([3, 16, 30]) == " (~: approximate, fewer than 30 tasks; not shown below 6 tasks)"
 
 
 def test_holm_holds_back_what_alone_would_be_a_finding() -> None:

@@ -1,26 +1,41 @@
 """What intervals and verdicts are worth, where the truth is known. `docs/statistics.md` has these tables in full.
 
 Coverage is not simulated but worked out: 30 tasks with three attempts each can come out in 5,456 ways up to their
-order, so the chance that the interval holds the true rate is a sum over them. Pairs are simulated, from a fixed seed.
+order, so the chance that the interval holds the true rate is a sum over them. Pairs are simulated, from a fixed seed;
+`test_statistics_power.py` has many more of them, by size.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import special, stats
 
-from scoring.statistics.interval import Bounds, Sample, clustered_t, counted, rate_interval
+from scoring.statistics.interval import (
+    LEVEL,
+    Bounds,
+    Sample,
+    clustered_t,
+    counted,
+    effective_tries,
+    rate_interval,
+    standard_error,
+    wilson,
+)
 from scoring.statistics.paired import Paired, Verdict, paired
+from scoring.statistics.student import quantile
 
 TASKS, ATTEMPTS = 30, 3
 RATES = [round(0.05 * n, 2) for n in range(1, 20)]
 ALIKE = [0, 0.3, 0.7, 1]
 """Correlation of attempts at one task."""
+PAGE = (Path(__file__).parent.parent / "docs" / "statistics.md").read_text(encoding="utf-8")
 
 
 # ------------------------------------------------------------------------------------------------------------- coverage
@@ -86,11 +101,51 @@ def test_the_interval_that_is_shown_covers_what_it_says(shown: np.ndarray, alike
         assert covered <= 0.98 or not 0.2 <= rate <= 0.8, f"rate {rate}"
 
 
-def test_why_it_is_not_plain_clustered_t(shown: np.ndarray) -> None:
-    plain = bounds(clustered_t)
+@pytest.fixture(scope="module")
+def plain() -> np.ndarray:
+    return bounds(clustered_t)
+
+
+def test_why_it_is_not_plain_clustered_t(shown: np.ndarray, plain: np.ndarray) -> None:
     assert coverage(plain, 0.1, 0.3) < 0.91
     assert coverage(shown, 0.1, 0.3) > 0.97
     assert coverage(plain, 0.05, 0.7) < 0.82
+
+
+def test_the_pages_table_of_coverage_is_true(shown: np.ndarray, plain: np.ndarray) -> None:
+    rows = re.findall(r"^\| ([\d.]+) \| (effective_wilson|clustered_t) \| (.+) \|$", PAGE, re.MULTILINE)
+    assert len(rows) == 2 * len(ALIKE)
+    assert len(WAYS) == 5456
+    for alike, method, figures in rows:
+        found = {"effective_wilson": shown, "clustered_t": plain}[method]
+        for rate, said in zip((0.05, 0.1, 0.2, 0.3, 0.4, 0.5), figures.split(" | "), strict=True):
+            assert 100 * coverage(found, rate, float(alike)) == pytest.approx(float(said), abs=0.0501), (method, rate)
+
+
+def least(found: np.ndarray) -> tuple[float, float, float]:
+    """The least coverage in per cent, the rate of those up to a half, and the correlation."""
+    covered, rate, alike = min(
+        (coverage(found, n / 100, alike), n / 100, alike) for n in range(5, 51) for alike in ALIKE
+    )
+    return round(100 * covered, 1), rate, alike
+
+
+def test_why_there_are_quarter_tasks_and_t_in_it(shown: np.ndarray) -> None:
+    def without_quarters(of: Sample) -> Bounds:
+        tasks, error = len(of.means), standard_error(of)
+        tries = Fraction(tasks)
+        if error:
+            tries = min(max(of.mean * (1 - of.mean) / error**2, tries), Fraction(of.attempts))
+        return wilson(of.mean, tries, quantile(LEVEL, tasks - 1))
+
+    def with_z(of: Sample) -> Bounds:
+        tries = effective_tries(of)
+        assert tries is not None
+        return wilson(of.mean, tries)
+
+    assert least(bounds(without_quarters)) == (92.3, 0.07, 0.7)
+    assert least(bounds(with_z)) == (93.0, 0.3, 1)
+    assert least(shown)[0] >= 93.5
 
 
 # ---------------------------------------------------------------------------------------------------------------- pairs

@@ -139,6 +139,15 @@ def test_wilson(solved: int, tries: int, low: float, high: float) -> None:
     assert shown == (Method.WILSON, bounds)
 
 
+def test_what_wilsons_is_not() -> None:
+    """The upper ends for 0 of 10 of two other intervals: Clopper and Pearson's covers more than what it says, and
+    Jeffreys' takes a prior for known."""
+    clopper_pearson = stats.binomtest(0, 10).proportion_ci(0.95, "exact").high
+    jeffreys = stats.beta.ppf(0.975, 0.5, 10.5)
+    assert [clopper_pearson, jeffreys] == pytest.approx([0.308497, 0.217196], abs=5e-7)
+    assert jeffreys < float(wilson(Fraction(0), Fraction(10))[1]) < clopper_pearson
+
+
 CLUSTERS = [bits("1110"), bits("0000"), bits("1101"), bits("1000")]
 
 
@@ -154,6 +163,16 @@ def test_a_standard_error_has_tasks_as_clusters() -> None:
     assert [float(one) for one in found or ()] == pytest.approx(
         [0.4375 - (t := 2.200985160 * error), 0.4375 + t], abs=1e-8
     )
+
+
+def test_what_a_standard_error_is_not() -> None:
+    """Without the finite-cluster factor √(C/(C - 1)) it would be 0.1624, too small with few tasks; with attempts taken
+    for independent ones 0.1281."""
+    alone = [one for values in CLUSTERS for one in values]
+    sums = [sum(values) - Fraction("0.4375") * len(values) for values in CLUSTERS]
+    assert math.sqrt(sum(one**2 for one in sums)) / 16 == pytest.approx(0.162379763, abs=5e-10)
+    assert float(standard_error(sample(CLUSTERS)) or 0) == pytest.approx(0.162379763 * math.sqrt(4 / 3), abs=1e-9)
+    assert float(standard_error(sample([[one] for one in alone])) or 0) == pytest.approx(0.128086885, abs=5e-10)
 
 
 def test_attempts_at_a_task_are_worth_less_than_tasks() -> None:
@@ -238,6 +257,15 @@ def test_paired_attempts() -> None:
     assert [float(found.low), float(found.high)] == pytest.approx([0.3 - half, 0.3 + half], abs=1e-6)
     assert float(found.p_paired) == pytest.approx(2 * stats.t.sf(0.3 / 0.152752523, 9), abs=1e-6)
     assert found.verdict is Verdict.NOT_SEPARATED
+
+
+def test_what_a_paired_difference_is_not() -> None:
+    """Of two samples with nothing in common it would have a standard error of 0.2236."""
+    errors = [standard_error(sample([[one] for one in bits(text)])) for text in ("1101011011", "1001001010")]
+    assert math.hypot(*(float(one or 0) for one in errors)) == pytest.approx(0.223606798, abs=5e-10)
+    found = paired(singles("1101011011"), singles("1001001010"))
+    half = (Fraction(found.high) - Fraction(found.low)) / 2
+    assert float(half) / stats.t.ppf(0.975, 9) == pytest.approx(0.152752523, abs=1e-6)
 
 
 @given(st.integers(0, 40), st.integers(0, 40))

@@ -8,6 +8,7 @@ from harness.untrusted import clean_text
 from scoring.compare import Comparison, Difference, Pair, Side
 from scoring.differences import MeasuredDifference
 from scoring.figures import DecimalString
+from scoring.report.detectable import detectable, limits
 from scoring.report.table import NONE, Table, places
 from scoring.report.text import Report
 from scoring.statistics.paired import Paired, Verdict
@@ -53,7 +54,7 @@ def _summary(found: Comparison) -> Table:
                 NONE if solved is None else _signed(solved.difference),
                 NONE if solved is None else _interval(solved),
                 NONE if pair.adjusted_p is None else _short(pair.adjusted_p),
-                NONE if solved is None or solved.minimum_detectable is None else _short(solved.minimum_detectable),
+                NONE if solved is None else detectable(solved.minimum_detectable, solved.tasks),
                 _SAID[pair.verdict],
             )
         )
@@ -128,6 +129,9 @@ def _notes(found: Comparison) -> list[str]:
             notes.append(f"only on {label}: {', '.join(map(clean_text, names))}")
     if len(found.pairs) > 1:
         notes.append(f"{len(found.pairs)} pairs: B is better or worse only where Holm's adjusted p is at most 0.05")
+    sizes = [pair.solved.paired.tasks for pair in found.pairs if pair.solved.paired is not None]
+    if said := limits(sizes):
+        notes.append(f"detectable: what such a comparison finds in 80% of runs{said}")
     methods = sorted({one.paired.method for pair in found.pairs for one in pair.differences if one.paired})
     notes += [f"intervals: {method}" for method in methods]
     return [*notes, *(clean_text(note) for note in found.notes)]

@@ -8,6 +8,7 @@ from harness.untrusted import clean_text
 from scoring.card import Card
 from scoring.contrasts import Contrast
 from scoring.rates import Estimate
+from scoring.report.detectable import detectable, limits
 from scoring.report.table import NONE, Table, places
 from scoring.statistics.paired import Verdict
 
@@ -51,9 +52,14 @@ def notes(card: Card) -> list[str]:
         for solver in card.core.plan.solvers
         if (rates := card.core.aggregates[solver.name].rates) is not None
     ]
-    apart = [f"{name} {_places(one.minimum_detectable)}" for name, one in rows if one.minimum_detectable is not None]
+    known = [(name, one.minimum_detectable, one.pass_at_1.available) for name, one in rows]
+    apart = [(name, shown) for name, value, tasks in known if (shown := detectable(value, tasks)) != NONE]
     if apart:
-        said.append(f"unpaired, a solver this far off is told apart in 80% of runs: {', '.join(apart)}")
+        said.append(
+            "unpaired, a solver this far off is told apart in 80% of runs: "
+            + ", ".join(f"{name} {shown}" for name, shown in apart)
+            + limits(tasks for *_, tasks in known)
+        )
     for name, one in rows:
         reasons = dict.fromkeys(at.pass_at.reason for at in one.at if at.pass_at.reason)
         said += [f"{name}: pass@k unavailable ({reason})" for reason in reasons]
@@ -61,7 +67,7 @@ def notes(card: Card) -> list[str]:
         together = f", and hold for all {many} of them together (Holm, of that test)" if many > 1 else ""
         said.append(
             f"verdicts are by the paired difference over tasks{together}; detectable is the difference that such a "
-            "comparison finds in 80% of runs"
+            f"comparison finds in 80% of runs{limits(one.paired.tasks for one in card.core.comparisons)}"
         )
     return said
 
@@ -89,7 +95,7 @@ def _against(one: Contrast) -> tuple[str, ...]:
         f"{_places(pair.low)} to {_places(pair.high)}",
         _places(pair.p_value),
         _places(one.p_adjusted),
-        NONE if pair.minimum_detectable is None else _places(pair.minimum_detectable),
+        detectable(pair.minimum_detectable, pair.tasks),
         _SHOWN[one.verdict],
     )
 

@@ -23,6 +23,12 @@ POWER = Fraction(80, 100)
 LEAST_TASKS = 3
 """With two tasks the t test finds a difference between equal solvers in up to 12.5% of comparisons; so it is not
 used."""
+SHOWN_FROM = 6
+"""Tasks from which on a report shows what is detectable: with fewer, most comparisons have no such figure, and where
+there is one, a difference of that size can be found in as few as 42%."""
+APPROXIMATE_BELOW = 30
+"""Tasks below which a report marks it with ``~``: from there on it is found in 80% give or take 3; with 6 to 29 tasks
+in 75 to 88%. The table by size is in ``docs/statistics.md``."""
 METHOD = "paired t over tasks, 95%"
 
 
@@ -49,7 +55,8 @@ class Paired(Record):
     """Of the paired t test: it is under 0.05 exactly where the interval leaves out 0."""
     method: str
     minimum_detectable: DecimalString | None
-    """The true difference that a comparison like this one finds in 80% of all repetitions; None: it can't be told."""
+    """The true difference that a comparison like this one finds in 80% of all repetitions; None: it can't be told.
+    Approximate below 30 tasks, and below 6 of no use: see ``docs/statistics.md``."""
     verdict: Verdict
     won: Count
     """Tasks on which the first did better."""
