@@ -74,6 +74,16 @@ class GateError(TrialboxError):
 
 
 class VerifyError(TrialboxError):
-    """Stored material does not match its digest."""
+    """Stored material does not match its digest.
+
+    Never the code of an answer: a command that is given the material makes a :class:`UserError` of it (or, where it was
+    asked whether the material is whole, :class:`NotWhole`); elsewhere it is the state folder's or the engine's.
+    """
+
+    exit_code = ExitCode.INFRA
+
+
+class NotWhole(TrialboxError):
+    """What was asked about is damaged: the answer of who was asked just that."""
 
     exit_code = ExitCode.NO

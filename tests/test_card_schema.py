@@ -113,7 +113,7 @@ def test_a_card_of_a_later_schema_is_named(tmp_path: Path, data: bytes) -> None:
     file.write_bytes(later)
     for command in (("card", "show", str(file)), ("compare", str(file), str(file)), ("card", "publish", str(file))):
         ran = trialbox(tmp_path / "state", *command)
-        assert ran.code == 1
+        assert ran.code == 2
         assert said in ran.line
         assert "upgrade trialbox" in ran.line
     tampered = data.replace(b'"schema_version":1,"sections"', b'"schema_version":2,"sections"')

@@ -56,10 +56,31 @@ def test_a_card_edited_by_hand_is_refused_and_named(home: Path) -> None:
     assert "core.cells[1].outcome: is not what the evidence gives" in ran.out
     for command in (("report", "latest"), ("card", "show", "latest")):
         ran = trialbox(home, *command)
-        assert (ran.code, ran.out) == (1, "")
+        assert (ran.code, ran.out) == (2, "")
         assert "core.cells: was changed" in ran.line
         assert len(ran.err.strip().splitlines()) == 1
     assert "DAMAGED" in trialbox(home, "card", "list").out
+
+
+@pytest.mark.parametrize("data", [bytes(range(256)), b'{"schema_version":99}', b""])
+def test_a_file_that_is_no_card_of_ours_is_a_user_s_mistake_and_not_whole(tmp_path: Path, data: bytes) -> None:
+    file, state = tmp_path / "some.json", tmp_path / "state"
+    file.write_bytes(data)
+    for command in (
+        ("compare", str(file), str(file), "--fail-on", "worse"),
+        ("report", str(file)),
+        ("card", "show", str(file)),
+        ("card", "bundle", str(file), "--output", str(tmp_path / "out.tar")),
+        ("card", "sign", str(file), "--key", str(tmp_path / "key"), "--keygen"),
+        ("card", "publish", str(file)),
+        ("reproduce", str(file)),
+        ("suite", "export", str(file), "--to", "atif", "--output", str(tmp_path / "out")),
+    ):
+        ran = trialbox(state, *command, "--json")
+        assert (ran.code, ran.json["error"]["exit_code"]) == (2, 2), (command, ran.err)
+        assert len(ran.err.strip().splitlines()) == 1
+    assert trialbox(state, "card", "verify", str(file)).code == 1
+    assert not list(tmp_path.glob("out*")) and not list(tmp_path.glob("key*"))
 
 
 def test_a_truncated_blob_is_named(home: Path) -> None:

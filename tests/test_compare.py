@@ -402,5 +402,5 @@ def test_the_command_takes_ids_and_files_and_its_exit_code_says(tmp_path: Path) 
     assert trialbox(home, "compare", good.id, bad.id, "--fail-on", "better").code == 2
     file.write_bytes(good.to_bytes().replace(b'"outcome":"solved"', b'"outcome":"failed"', 1))
     damaged = trialbox(home, "compare", str(file), good.id)
-    assert damaged.code == 1
+    assert damaged.code == 2
     assert "core.cells: was changed" in damaged.line

@@ -95,7 +95,7 @@ def test_a_bundle_with_a_key_in_it_is_refused_and_not_written(home: Path, tmp_pa
     words = ("card", "bundle", "--output", str(out), "--without-images")
     ran = trialbox(home, *words, SOMEBODYS_API_KEY=key)
     assert (ran.code, out.exists(), list(tmp_path.iterdir())) == (4, False, [])
-    assert "tasks, application/vnd.trialbox.suite.v1.tar): holds the value of SOMEBODYS_API_KEY at line" in ran.err
+    assert "tasks, application/vnd.trialbox.suite.v1.tar) holds the value of SOMEBODYS_API_KEY at line" in ran.err
     assert key not in ran.err
 
 
@@ -200,7 +200,7 @@ def test_what_can_t_be_reproduced_is_a_named_mistake(home: Path, tmp_path: Path)
     assert record is not None
     blob_path(LocalStore(tmp_path / "state" / "blobs"), record).write_bytes(b"another")
     ran = trialbox(tmp_path / "state", "reproduce")
-    assert ran.code == 1 and "now hashes to" in ran.err
+    assert ran.code == 2 and "now hashes to" in ran.err
 
 
 def test_an_image_that_is_nowhere_is_named(home: Path, engine: Engine, tmp_path: Path) -> None:

@@ -7,8 +7,28 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from functools import wraps
+from typing import TypeVar
 
-from harness.errors import ExitCode, StorageError, TrialboxError, UserError
+from harness.errors import ExitCode, StorageError, TrialboxError, UserError, VerifyError
+
+Taken = TypeVar("Taken")
+
+
+def of_a_card(run: Callable[[Taken], ExitCode]) -> Callable[[Taken], ExitCode]:
+    """A command that needs the card it is given: one that is damaged is a mistake in what was asked.
+
+    Whatever it raises otherwise, it raises still. It must not end in 1, which is another answer of such a command.
+    """
+
+    @wraps(run)
+    def checked(options: Taken) -> ExitCode:
+        try:
+            return run(options)
+        except VerifyError as error:
+            raise UserError(error.where, error.problem, error.remedy) from error
+
+    return checked
 
 
 def guarded(command: Callable[[], ExitCode], *, as_json: bool) -> ExitCode:

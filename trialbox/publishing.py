@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import GateError, InfraError, UserError, VerifyError
+from harness.errors import GateError, InfraError, StorageError, UserError, VerifyError
 from harness.files import atomic_write
 from harness.ledger import Ledger
 from harness.state import State
@@ -52,12 +52,13 @@ def publish(name: str, state: State) -> Published:
 
     Raises:
         UserError: there is no such card, or the clock stands before the last entry.
-        VerifyError: the card, its evidence or the index is not what it says.
+        VerifyError: the card or its evidence is not what it says.
+        StorageError: the index is damaged.
         GateError: the card may not be published; every reason is in it.
     """
     with state.locked():
         state.prepare()
-        index = index_of(state)
+        index = _sound_index(state)
         card = _whole(name, state)
         entry = index.entry_of(card.id)
         if entry is not None:
@@ -69,6 +70,13 @@ def publish(name: str, state: State) -> Published:
         if index.entries and now_us < index.entries[-1].at_us:
             raise UserError("the clock", "stands before the last published entry", "set it right, and publish again")
         return _append(with_card(index, card, now_us), card, state)
+
+
+def _sound_index(state: State) -> Index:
+    try:
+        return index_of(state)
+    except VerifyError as error:  # the state folder's damage, not the card's
+        raise StorageError(error.where, error.problem, error.remedy) from error
 
 
 def _whole(name: str, state: State) -> Card:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.errors import ExitCode
 from trialbox.arguments import Command, Group, Options, Parser
 from trialbox.commands import card_bundle, card_publish, card_schema, card_sign, card_verify
-from trialbox.guard import line, say
+from trialbox.guard import line, of_a_card, say
 
 
 class CardOptions(Options):
@@ -68,6 +68,7 @@ def list_cards(options: Options) -> ExitCode:
     return ExitCode.DONE if problem is None else ExitCode.NO
 
 
+@of_a_card
 def show_card(options: CardOptions) -> ExitCode:
     """Show a card: results, what went in by hash, circumstances, limits, glossary.
 

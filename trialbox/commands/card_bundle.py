@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from harness.errors import ExitCode
 from trialbox.arguments import Command, Options, Parser
-from trialbox.guard import line, say
+from trialbox.guard import line, of_a_card, say
 
 if TYPE_CHECKING:
     from scoring.bundle import Size
@@ -35,6 +35,7 @@ def declare(parser: Parser) -> None:
     add("--reviewed", metavar="DIGEST", action="append", help=about)
 
 
+@of_a_card
 def bundle(options: BundleOptions) -> ExitCode:
     """Write a card, its evidence, its suite and its images to one file, an OCI layout.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.errors import ExitCode
 from trialbox.arguments import Command, Options, Parser
-from trialbox.guard import line, say
+from trialbox.guard import line, of_a_card, say
 
 
 class PublishOptions(Options):
@@ -19,6 +19,7 @@ def declare(parser: Parser) -> None:
     parser.add_argument("name", metavar="CARD", nargs="?", default="latest", help=about)
 
 
+@of_a_card
 def publish(options: PublishOptions) -> ExitCode:
     """Add a card to cards/index.json, whose entries are chained and stay, if nothing blocks it.
 

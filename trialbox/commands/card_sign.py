@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.errors import ExitCode
 from trialbox.arguments import Command, Options, Parser
-from trialbox.guard import line, say
+from trialbox.guard import line, of_a_card, say
 
 
 class SignOptions(Options):
@@ -26,6 +26,7 @@ def declare(parser: Parser) -> None:
     add("--keygen", action="store_true", help="make the key first: FILE, which only you can read, and FILE.pub")
 
 
+@of_a_card
 def sign(options: SignOptions) -> ExitCode:
     """Sign a card: an in-toto statement of its digest in a DSSE envelope, beside the card's file.
 

@@ -47,7 +47,12 @@ def verify(options: VerifyOptions) -> ExitCode:
 
     With --signature the signature beside the card (or in the bundle) must be by the key of --key and of this very file.
     """
-    name, result, data, envelope, reviewed = _read(options)
+    from harness.errors import NotWhole, VerifyError
+
+    try:
+        name, result, data, envelope, reviewed = _read(options)
+    except VerifyError as error:
+        raise NotWhole(error.where, error.problem, error.remedy) from error
     problems = list(result.problems)
     identity = result.card.id if result.card else None
     signed = None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from harness.errors import ExitCode, UserError
 from trialbox.arguments import Command, Options, Parser
-from trialbox.guard import say
+from trialbox.guard import of_a_card, say
 
 if TYPE_CHECKING:
     from scoring.board import Board
@@ -33,6 +33,7 @@ def declare(parser: Parser) -> None:
     add("--fail-on", metavar="worse", help="exit 1 where a solver of B is separated from its match on A, and worse")
 
 
+@of_a_card
 def compare(options: CompareOptions) -> ExitCode:
     """Compare card B with card A: which tasks flipped, paired differences, and whether they separate.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.errors import ExitCode, UserError
 from trialbox.arguments import Command, Options, Parser
-from trialbox.guard import say
+from trialbox.guard import of_a_card, say
 
 LARGE = 8 << 20
 """Bytes of a card file from which on the report drills down to one task only, and the card's lists are not all read."""
@@ -27,6 +27,7 @@ def declare(parser: Parser) -> None:
     parser.add_argument("--task", metavar="ID", help="only the attempts at this task")
 
 
+@of_a_card
 def report(options: ReportOptions) -> ExitCode:
     """Print the table of a run or card."""
     from harness.records import to_value

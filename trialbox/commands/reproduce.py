@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from harness.errors import ExitCode
 from trialbox.arguments import Command, Options, Parser, whole
-from trialbox.guard import line, say
+from trialbox.guard import line, of_a_card, say
 
 if TYPE_CHECKING:
     from trialbox.reproducing import Reproduced
@@ -38,6 +38,7 @@ def declare(parser: Parser) -> None:
     add("--suite", metavar="FOLDER", help="the card's suite, where it is not an installed one")
 
 
+@of_a_card
 def reproduce(options: ReproduceOptions) -> ExitCode:
     """Grade a card's stored changes again and compare: 0 if its core comes out the same, 1 if not.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.counted import counted
 from harness.errors import ExitCode, UserError
 from trialbox.arguments import Command, Options, Parser, did_you_mean
-from trialbox.guard import line, say
+from trialbox.guard import line, of_a_card, say
 
 FORMATS = ("harbor", "swe-bench", "atif")
 
@@ -28,6 +28,7 @@ def declare(parser: Parser) -> None:
     add("--task", metavar="ID", action="append", help="only this task; repeatable")
 
 
+@of_a_card
 def export(options: ExportOptions) -> ExitCode:
     """Write a suite or a run in another's format, and say what that format can't hold.
 
