@@ -137,8 +137,10 @@ def test_known_costs(rates, used, usd):
     assert sum(Decimal(part) for part in cost.parts.values()) == Decimal(usd)
 
 
-def test_the_vector_of_uncached_tokens():
+def test_the_vectors_of_uncached_tokens_and_of_thoughts():
     assert VECTORS[3].values[1].input == 10
+    gemini = VECTORS[5].values[1]
+    assert gemini.output + gemini.reasoning == 1020
 
 
 def test_an_hour_costs_eight_fifths_of_five_minutes():

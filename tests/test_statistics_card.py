@@ -11,10 +11,13 @@ import pytest
 from harness.outcomes import Outcome
 from harness.records import Cell
 from harness.store import LocalStore
+from scoring.board import board_of
 from scoring.card import Card, make_card
+from scoring.compare import compare
 from scoring.contrasts import contrasts
 from scoring.evidence import Evidence
 from scoring.rates import AtK, Rates, rates
+from scoring.report import comparison
 from scoring.report.detectable import detectable, limits
 from scoring.report.table import NONE
 from scoring.report.text import make_report
@@ -83,6 +86,21 @@ def test_which_intervals_a_rate_has() -> None:
 def test_what_is_detectable_is_marked_with_few_tasks_and_withheld_with_very_few(tasks: int, shown: str) -> None:
     assert detectable("0.412000", tasks) == shown
     assert detectable(None, tasks) == NONE
+
+
+@pytest.mark.parametrize(("tasks", "shown"), [(5, "–"), (6, "~0.637"), (30, "0.098")])
+def test_reports_of_cards_and_comparisons_show_it_so(tmp_path: Path, tasks: int, shown: str) -> None:
+    evidence, _ = run(tmp_path, tasks=tasks)
+    card = make_card(evidence, MADE)
+    of_card, board = make_report(card), board_of(card)
+    of_pair = comparison.make_report(compare(board, board, ["a0:a1"]))
+    [against] = next(table for table in of_card.tables if "against" in table.title).rows
+    [summary] = next(table for table in of_pair.tables if "B against A" in table.title).rows
+    assert against[-2] == summary[-2] == shown
+    for report in (of_card, of_pair):
+        said = " ".join(note for note in report.notes if "detectable" in note)
+        assert ("~: approximate" in said) is (shown[0] == "~")
+        assert ("not shown below 6 tasks" in said) is (shown == "–")
 
 
 def test_a_note_says_what_the_marks_are() -> None:
