@@ -51,10 +51,13 @@ changed() { mkdir -p x; echo one > "x/$1"; git add "x/$1"; git commit -qm "$1"; 
 repository() {
     git init -q --template= "$1"; mkdir -p "$1/.git/info" "$1/.git/hooks" "$1/.git/objects/pack"
     git -C "$1" config user.email a@example.test; git -C "$1" config user.name a
+    git -C "$1" config maintenance.auto false
 }
 repository .; git add -A; git commit -qm work
 """
-"""``program NAME [THEN [FOLDER]]`` makes a program that leaves its mark; ``changed FILE`` a file with a difference."""
+"""A commit is to leave no process behind that tidies up after it.
+
+``program NAME [THEN [FOLDER]]`` makes a program that leaves its mark; ``changed FILE`` a file with a difference."""
 
 
 def script(planting: Planting, folder: Path) -> str:
