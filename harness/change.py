@@ -11,7 +11,6 @@ from collections.abc import Iterable
 
 from harness.evidence import Change, ChangeKind, ChangeManifest
 from harness.outcomes import Rejection
-from harness.records import to_json
 from harness.store import Store
 from harness.suites.tree import LINK, Entry, Tree
 from harness.untrusted import Refused, refuse_escaping_link
@@ -69,11 +68,6 @@ def apply(base: Tree, manifest: ChangeManifest, store: Store) -> Tree:
         else:
             entries[change.path] = Entry(change.path, change.mode, store.get(change.content.digest))
     return Tree(entries.values())
-
-
-def patch_digest(manifest: ChangeManifest) -> bytes:
-    """The manifest's canonical bytes: their digest is the patch digest that must reproduce."""
-    return to_json(manifest)
 
 
 def render(base: Tree, after: Tree, manifest: ChangeManifest) -> bytes:

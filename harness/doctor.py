@@ -27,7 +27,6 @@ _PYTHONS = ((3, 11), (3, 14))
 _LIMITS = {"MemoryLimit": "memory", "CpuCfsQuota": "cpu", "PidsLimit": "pids"}
 _CONTROLLERS = ("cpu", "memory", "pids")
 _SLOW_STORAGE = {"vfs", "devicemapper"}
-_NEEDED = {"python", "disk", "engine", "limits"}
 
 
 class State(StrEnum):

@@ -135,11 +135,6 @@ class BundleSource:
     published: PublishedBundle | None
 
     @property
-    def node_wheel(self) -> Wheel:
-        """The wheel with node and npm."""
-        return self.parts_lock.wheels[0]
-
-    @property
     def python(self) -> bool:
         """Whether it brings a Python."""
         return bool(self.recipe.wheels)
